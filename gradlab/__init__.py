@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from . import train as train
     from . import workers as workers
     from ._base.slices import IndexedSlices as IndexedSlices
+    from ._base.tensors import Tensor as Tensor
     from .clip import ClipReport as ClipReport
     from .clip import adaptive_grad_clip as adaptive_grad_clip
     from .clip import clip_by_average_norm as clip_by_average_norm
@@ -41,15 +42,36 @@ if TYPE_CHECKING:
     from .report import Report as Report
     from .train.accumulators import ConditionalAccumulator as ConditionalAccumulator
     from .train.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
+    from .train.autodiff import AggregationMethod as AggregationMethod
     from .train.autodiff import gather as gather
     from .train.autodiff import gradients as gradients
+    from .train.derivatives import custom_gradient as custom_gradient
+    from .train.derivatives import hessians as hessians
+    from .train.derivatives import stop_gradient as stop_gradient
+    from .train.global_step import get_global_step as get_global_step
+    from .train.global_step import get_or_create_global_step as get_or_create_global_step
+    from .train.gradient_tape import GradientTape as GradientTape
     from .train.graph import Graph as Graph
     from .train.graph import Operation as Operation
+    from .train.graph import control_dependencies as control_dependencies
+    from .train.graph import disable_eager_execution as disable_eager_execution
+    from .train.graph import disable_v2_behavior as disable_v2_behavior
+    from .train.graph import executing_eagerly as executing_eagerly
+    from .train.graph import get_default_graph as get_default_graph
+    from .train.graph import group as group
+    from .train.graph import no_op as no_op
+    from .train.graph import reset_default_graph as reset_default_graph
+    from .train.session import Session as Session
+    from .train.session import global_variables_initializer as global_variables_initializer
+    from .train.session import local_variables_initializer as local_variables_initializer
+    from .train.session import variables_initializer as variables_initializer
     from .train.training_state import load as load
     from .train.training_state import save as save
     from .train.variable import Variable as Variable
-    from .train.variable import get_global_step as get_global_step
-    from .train.variable import get_or_create_global_step as get_or_create_global_step
+    from .train.variable import assign as assign
+    from .train.variable import assign_add as assign_add
+    from .train.variable import assign_sub as assign_sub
+    from .train.variable import global_variables as global_variables
     from .train.variable import trainable_variables as trainable_variables
     from .train.variable import variable_collection as variable_collection
 
@@ -57,17 +79,28 @@ if TYPE_CHECKING:
 # together.
 _HOMES = {
     "_base.slices": "IndexedSlices",
+    "_base.tensors": "Tensor",
     "clip": "ClipReport adaptive_grad_clip clip_by_average_norm clip_by_block_rms "
     "clip_by_global_norm clip_by_norm clip_by_value clip_report global_norm "
     "per_example_clip",
     "record": "Recorder",
     "report": "Report",
     "train.accumulators": "ConditionalAccumulator SparseConditionalAccumulator",
-    "train.autodiff": "gather gradients",
-    "train.graph": "Graph Operation",
+    "train.autodiff": "AggregationMethod gather gradients",
+    "train.derivatives": "custom_gradient hessians stop_gradient",
+    "train.global_step": "get_global_step get_or_create_global_step",
+    "train.gradient_tape": "GradientTape",
+    "train.graph": (
+        "Graph Operation control_dependencies disable_eager_execution disable_v2_behavior "
+        "executing_eagerly get_default_graph group no_op reset_default_graph"
+    ),
+    "train.session": (
+        "Session global_variables_initializer local_variables_initializer variables_initializer"
+    ),
     "train.training_state": "load save",
     "train.variable": (
-        "Variable get_global_step get_or_create_global_step trainable_variables variable_collection"
+        "Variable assign assign_add assign_sub global_variables trainable_variables "
+        "variable_collection"
     ),
 }
 _MODULES = (
@@ -98,11 +131,10 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return _import_module(f".{name}", __name__)
     if name not in _NAMES:
-        from ._base.suggest import did_you_mean
+        from ._base.suggest import explain_missing_name
 
-        raise AttributeError(
-            f"module 'gradlab' has no attribute {name!r}; {did_you_mean(name, __all__)}"
-        )
+        explanation = explain_missing_name("gradlab", name, __all__)
+        raise AttributeError(f"module 'gradlab' has no attribute {name!r}; {explanation}")
     value = globals()[name] = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
     return value
 

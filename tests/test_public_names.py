@@ -81,10 +81,11 @@ def test_every_rule_file_is_listed_and_tested() -> None:
     # What a rule is, and runs it.
     not_rules = {"rule", "table_field", "dense_and_sparse", "blocks", "donated", "in_place", "pure"}
     files = {p.stem for p in (PACKAGE / "rules").glob("[!_]*.py")} - not_rules
-    listed = {rule.__module__.rpartition(".")[2]: name for name, rule in gl.rules.catalog().items()}
+    rules = gl.rules.catalog() | gl.rules.tensor_rules()
+    listed = {rule.__module__.rpartition(".")[2]: name for name, rule in rules.items()}
     assert set(listed) == files, "add the rule to _CATALOG in gradlab/rules/__init__.py"
     for name in listed.values():
-        assert getattr(gl.rules, name) is gl.rules.catalog()[name]
+        assert getattr(gl.rules, name) is rules[name]
 
 
 def _documented() -> dict[str, Any]:

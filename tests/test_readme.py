@@ -38,10 +38,12 @@ def printed(program: str) -> list[str]:
 
 (TOUR,) = programs("README.md")
 (OPTIMIZERS,) = programs("notebooks/site/guide/optimizers.md")
+(GRAPH,) = programs("notebooks/site/guide/tensorflow1.md")
 # The others are run on Ray: workers/test_on_ray.py.
 WORKERS, CLUSTER, SHARDS = programs("notebooks/site/guide/asynchronous.md")
 TPU, RECOMMENDER, PLANNER = programs("notebooks/site/guide/tpu_embeddings.md")
 LAB, LAB_FUNCTION = programs("notebooks/site/guide/your_lab.md")
+(ADAGRADS,) = programs("notebooks/site/guide/adagrads.md")
 
 
 def test_the_tour_runs_and_is_short() -> None:
@@ -55,6 +57,10 @@ def test_the_optimizers_print_what_their_comments_say() -> None:
     lines = printed(OPTIMIZERS)
     assert lines[0] == "[4.1 1.1 0.1]"
     assert lines[2:] == ["legacy [-0.6 -0.8]", "keras3 [-1. -1.]"]
+
+
+def test_the_graph_prints_what_its_comments_say() -> None:
+    assert printed(GRAPH) == re.findall(r"# (norm .*|\[.*)", GRAPH)
 
 
 def test_asynchronous_training_prints_what_its_comments_say() -> None:
@@ -74,6 +80,16 @@ def test_tpu_embeddings_print_what_their_comments_say() -> None:
     falls, step, *configuration = printed(TPU)
     assert (falls, step) == ("True", "[3 7] [1 0 1] [-0.02]")
     assert any("table words" in line and "8 x 1" in line for line in configuration)
+
+
+@pytest.mark.filterwarnings("ignore:Keras 3 does not sum slices")
+def test_the_four_adagrads_print_what_the_table_below_says() -> None:
+    page = (ROOT / "notebooks/site/guide/adagrads.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\w[\w.]*) \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    moves = [line.split() for line in printed(ADAGRADS)]
+    assert [[name, small] for name, small, _ in rows] == moves[: len(rows)]
+    assert [[name, twice] for name, _, twice in rows] == moves[len(rows) :]
+    assert len(rows) == 7
 
 
 @pytest.mark.exhaustive

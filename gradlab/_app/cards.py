@@ -34,7 +34,7 @@ def page(labs: Mapping[str, Callable[[], Lab]], address_of: Callable[[str], str]
     """
     groups: dict[str, list[str]] = {}
     for name in labs:
-        first, *_ = [*notebooks.holding(name), ""]
+        first, *_ = [*notebooks.find_with_lab(name), ""]
         groups.setdefault(first, []).append(name)
     style, about = STYLE.read_text("utf-8"), "See what happens to a gradient before it is applied."
     parts = [f"<style>\n{style}</style>", "", "# The labs of gradlab", "", about]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._base import notebooks
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.notebooks import UsageError
 from .commands import say
 from .slides import moving
@@ -67,13 +67,13 @@ def _course(options: argparse.Namespace) -> None:
     if options.slides and options.no_outputs:
         raise UsageError("--slides is about what cells show: leave out --no-outputs")
     try:
-        for path in sorted(notebooks.shipped().glob("*.ipynb")):
+        for path in sorted(notebooks.find_folder().glob("*.ipynb")):
             to = folder / "source" / path.stem if options.nbgrader else folder
             _write(to / path.name, _copy(path, options))
         if options.nbgrader:
             _write(folder / "nbgrader_config.py", _NBGRADER_CONFIG)
         elif not options.otter:
-            for path in sorted(notebooks.shipped().glob("*.md")):
+            for path in sorted(notebooks.find_folder().glob("*.md")):
                 _write(folder / path.name, path.read_text("utf-8"))
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror or error}") from error
@@ -99,7 +99,7 @@ def _copy(path: Path, options: argparse.Namespace) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         part.write_text(text, "utf-8")
     say(f"wrote {path}")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .._base import addresses, notebooks
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.extras import missing
 from .._base.notebooks import UsageError
 from .._base.suggest import did_you_mean
@@ -37,7 +37,7 @@ def write_pages(folder: Path, address_of: Callable[[str], str] = addresses.on_bi
     titles = dict(notebooks.titles())
     pages = {lab: _cells(lab, titles, address_of) for lab in catalog()}
     for name, cells in (pages | {INDEX: [_words(cards.page(catalog(), address_of))]}).items():
-        with replaced(folder / f"{name}.ipynb") as part:
+        with atomic_replace(folder / f"{name}.ipynb") as part:
             part.write_text(_notebook(name, cells), "utf-8")
 
 
@@ -47,7 +47,7 @@ def _cells(
     from ..labs import about
 
     make = catalog()[lab]
-    first, *_ = [*notebooks.holding(lab), ""]
+    first, *_ = [*notebooks.find_with_lab(lab), ""]
     notebook = ""
     if first:
         address = address_of(first)
@@ -119,7 +119,7 @@ def _dashboard(options: argparse.Namespace) -> None:
 
 def _below(top: Path) -> str:
     """Return the folder of the notebooks, from the one that JupyterLab shows."""
-    folder = notebooks.shipped().resolve()
+    folder = notebooks.find_folder().resolve()
     if not folder.is_relative_to(top):
         raise UsageError(
             "the folder above DIR must be above the notebooks, too, "

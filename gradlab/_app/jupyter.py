@@ -11,7 +11,7 @@ from typing import Any
 
 from .._base import notebooks
 from .._base.addresses import PROMPT
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.extras import missing
 from .._base.notebooks import START, UsageError
 from .commands import follow, is_link
@@ -33,14 +33,14 @@ def copy(source: Path, target: Path) -> Iterator[str]:
         for notebook in sorted(source.glob("*.ipynb")):
             content, place = notebook.read_bytes(), target / notebook.name
             if not place.exists():
-                with replaced(place) as part:
+                with atomic_replace(place) as part:
                     part.write_bytes(content)
                 added += 1
             elif place.read_bytes() != content:
                 kept.append(notebook.name)
         for page in source.glob("*.md"):  # which the notebooks link to
             if not (place := target / page.name).exists():
-                with replaced(place) as part:
+                with atomic_replace(place) as part:
                     part.write_bytes(page.read_bytes())
     except OSError as error:
         raise UsageError(
@@ -61,7 +61,7 @@ def folder_to_open(wanted: Path | None) -> tuple[Path, list[str]]:
     Raises:
         UsageError: it cannot be a folder.
     """
-    source, target = notebooks.shipped(), wanted or DEFAULT_FOLDER
+    source, target = notebooks.find_folder(), wanted or DEFAULT_FOLDER
     if target.resolve() == source.resolve():
         return target, [
             f"{target} holds the tracked notebooks of your clone: what you save changes them"
@@ -164,7 +164,7 @@ def _place(link: str) -> tuple[str, str]:
     has the lab.
     """
     to = follow(link)
-    if not (found := notebooks.holding(to.lab)):
+    if not (found := notebooks.find_with_lab(to.lab)):
         raise UsageError(
             f"no notebook shows the lab {to.lab}; `gradlab run {to.lab} "
             "--link LINK --save FILE` does"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._base import notebooks
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.notebooks import UsageError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _block(head: str, text: str) -> str:
 def _asked() -> dict[str, str]:
     """The text of each notebook's cell before a check or a prediction, from the last question on."""
     found: dict[str, str] = {}
-    for path in sorted(notebooks.shipped().glob("*.ipynb")):
+    for path in sorted(notebooks.find_folder().glob("*.ipynb")):
         said = ""
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
             source = "".join(cell["source"])
@@ -125,7 +125,7 @@ def _write_solved(folder: Path) -> Iterator[Path]:
     """Copies of the notebooks with answers in place of starters, and a word after each prediction;
     none is replaced.
     """
-    sources = sorted(notebooks.shipped().glob("*.ipynb"))
+    sources = sorted(notebooks.find_folder().glob("*.ipynb"))
     if there := [path.name for path in sources if (folder / path.name).exists()]:
         raise UsageError(f"{folder} holds {', '.join(there)} already: give another folder")
     try:
@@ -133,7 +133,7 @@ def _write_solved(folder: Path) -> Iterator[Path]:
         for path in sources:
             notebook = json.loads(path.read_text("utf-8"))
             notebook["cells"] = [new for cell in notebook["cells"] for new in _solved(cell)]
-            with replaced(folder / path.name) as part:
+            with atomic_replace(folder / path.name) as part:
                 part.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
             yield folder / path.name
     except OSError as error:

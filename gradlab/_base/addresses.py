@@ -1,8 +1,7 @@
-"""The repository and the addresses that open its notebooks there.
+"""The repository, and the addresses that open its notebooks on GitHub, Binder, Colab and the site.
 
-`python -m notebooks.repository OWNER/REPO` sets it, here and in every other file that names it.
-Until then there is none, and the addresses on other hosts are empty: whatever shows one leaves it
-out.
+`python -m notebooks.repository OWNER/REPO` sets `REPOSITORY` here and in every other file that
+names it. While it is empty, so are the addresses on other hosts, and callers leave them out.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ LITE = "lite"  # the folder of the site in which notebooks run in the reader's b
 # The folder on Binder that the repository is pulled into; binder/start knows it, too.
 COURSE = "course"
 PROMPT = "GRADLAB_PROMPT"  # in the environment of kernels whose server sends every packet at once
-WITH_JAX = frozenset({"06_tpu_embeddings.ipynb"})  # those with a cell that needs it
+WITH_JAX = frozenset({"06_tpu_embeddings.ipynb"})  # notebooks with a cell that needs JAX
 
 
 def on_binder(notebook: str, state: str = "", repository: str | None = None) -> str:
-    """The address that opens a notebook on Binder; empty without a repository, unless this process
-    runs on Binder.
+    """Return the address that opens a notebook on Binder.
+
+    It is empty without a repository, unless this process runs on Binder.
 
     Args:
         notebook: its file name.
         state: of a lab, written as `#gl=1&lab=...`.
-        repository: OWNER/REPO; None is the Binder that this process runs on, or else the repository
-            that is set.
+        repository: OWNER/REPO; None is the Binder on which this process runs, or else `REPOSITORY`.
 
     >>> on_binder("02_clipping.ipynb", repository="me/it").partition("%26branch")[0]
     'https://mybinder.org/v2/gh/me/it/binder?urlpath=git-pull%3Frepo%3Dhttps://github.com/me/it'
@@ -44,7 +43,7 @@ def on_binder(notebook: str, state: str = "", repository: str | None = None) -> 
 
 
 def on_github(repository: str | None = None) -> str:
-    """The address of the repository on GitHub; empty without one.
+    """Return the address of the repository on GitHub; empty without one.
 
     >>> on_github("me/it")
     'https://github.com/me/it'
@@ -54,7 +53,7 @@ def on_github(repository: str | None = None) -> str:
 
 
 def on_colab(notebook: str, repository: str | None = None) -> str:
-    """The address that opens a notebook on Colab; empty without a repository.
+    """Return the address that opens a notebook on Colab; empty without a repository.
 
     >>> on_colab("02_clipping.ipynb", repository="me/it")
     'https://colab.research.google.com/github/me/it/blob/main/notebooks/02_clipping.ipynb'
@@ -68,7 +67,7 @@ def on_colab(notebook: str, repository: str | None = None) -> str:
 
 
 def on_site(page: str = "", repository: str | None = None) -> str:
-    """The address of a page of the published site; without a repository the page itself.
+    """Return the address of a page of the published site; without a repository the page itself.
 
     >>> on_site("02_clipping.html", repository="me/it"), on_site("02_clipping.html", repository="")
     ('https://me.github.io/it/02_clipping.html', '02_clipping.html')
@@ -81,31 +80,35 @@ def on_site(page: str = "", repository: str | None = None) -> str:
 
 
 def in_browser(notebook: str, cell: str = "") -> str:
-    """The page of the site, from its top, that runs a notebook in the reader's browser, at one of
-    its cells by its id.
+    """Return the path, on the site, that runs a notebook in the reader's browser.
+
+    With `cell`, the id of one of its cells, it opens there.
 
     >>> in_browser("02_clipping.ipynb")
     'lite/lab/index.html?path=02_clipping.ipynb'
     """
-    return f"{LITE}/lab/index.html?path={quote(notebook)}{f'#cell-id={cell}' if cell else ''}"
+    anchor = f"#cell-id={cell}" if cell else ""
+    return f"{LITE}/lab/index.html?path={quote(notebook)}{anchor}"
 
 
 def binder_here() -> str:
-    """The start, for `at_launch`, of what launches the Binder this process runs on again; empty
-    anywhere else.
-    """
-    # BinderHub tells its servers: "https://mybinder.org/" and "v2/gh/owner/repository/branch".
-    host, request = (os.environ.get(f"BINDER_{name}", "") for name in ("LAUNCH_HOST", "REQUEST"))
+    """Return the launch address of the Binder on which this process runs, for `at_launch`, or ""."""
+    # BinderHub sets them, such as "https://mybinder.org/" and "v2/gh/owner/repository/branch".
+    host = os.environ.get("BINDER_LAUNCH_HOST", "")
+    request = os.environ.get("BINDER_REQUEST", "")
     repository = os.environ.get("BINDER_REPO_URL") or on_github()
     return _launch(f"{host.rstrip('/')}/{request}", repository) if host and request else ""
 
 
 def at_launch(launch: str, page: str) -> str:
-    """The address that launches a Binder and opens a page there, given from the top of its server:
-    path, query, hash.
+    """Return the address that launches a Binder and opens a page on its server.
 
-    BinderHub decodes its `urlpath` and puts the server's token behind it; nbgitpuller decodes the
-    `urlpath` in that, so the page is encoded twice. `live/web/address.js` does the same.
+    Args:
+        launch: the start of the address, up to its inner `urlpath`.
+        page: path, query and hash on the server.
+
+    The page is encoded twice: BinderHub decodes its `urlpath` and appends the server's token, and
+    nbgitpuller decodes the `urlpath` inside. `live/web/address.js` does the same.
 
     >>> at_launch("https://hub.example/v2/gh/me/it/binder?urlpath=git-pull%3Furlpath%3D", "lab/tree/a.ipynb#gl=1&lab=b")
     'https://hub.example/v2/gh/me/it/binder?urlpath=git-pull%3Furlpath%3Dlab/tree/a.ipynb%2523gl%253D1%2526lab%253Db'
@@ -114,20 +117,20 @@ def at_launch(launch: str, page: str) -> str:
 
 
 def page_at(address: str) -> str:
-    """The page that an address leads to: of one that launches a Binder what is opened there, else
-    itself.
+    """Return the page that an address opens; of one that launches a Binder the page on its server.
 
     >>> page_at(on_binder("02_clipping.ipynb", "#gl=1&lab=clipping", repository="me/it"))
     'lab/tree/course/notebooks/02_clipping.ipynb#gl=1&lab=clipping'
     """
-    while found := parse_qs(address.partition("#")[0].partition("?")[2]).get("urlpath"):
-        address = found[-1]
-    return address
+    while True:
+        query = address.partition("#")[0].partition("?")[2]
+        inner = parse_qs(query).get("urlpath")
+        if not inner:
+            return address
+        address = inner[-1]
 
 
 def _launch(binder: str, repository: str) -> str:
-    """The start of an address that launches a Binder, and there has nbgitpuller pull a repository
-    and open a page.
-    """
+    """Return an address, up to its inner `urlpath`, that launches a Binder with nbgitpuller."""
     pull = f"git-pull?repo={repository}&branch={BRANCH}&targetPath={COURSE}&urlpath="
     return f"{binder}?urlpath={quote(pull, safe='/:')}"

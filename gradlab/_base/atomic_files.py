@@ -1,4 +1,13 @@
-"""A file that is replaced at once: who reads it, at any time, sees the old one or the new one."""
+"""Replacement of files, which is atomic, and of folders, which nearly is.
+
+`atomic_replace(path)` yields a temporary file in the same folder. When its block ends well, that
+file is synced and renamed over `path`, so a reader sees the old content or the new, never a
+mixture. On error, or if the process dies, `path` is unchanged. The file mode and symlinks are
+preserved; of two concurrent writers the last one wins.
+
+`replace_folder(path, mark)` does the same for a folder in two renames, because no system call
+replaces a folder that isn't empty.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +21,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-FORGOTTEN = 24 * 3600  # seconds without a write, after which a part file belongs to nobody
+FORGOTTEN = 24 * 3600  # seconds without a write after which a part file is removed
 
 
 @contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a new, empty file beside `path` to write; when the block ends well it takes the place of
-    `path`.
+def atomic_replace(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a new, empty file beside `path`; when the block ends well it replaces `path`.
 
-    Until then, and if the block raises or the process dies, `path` is what it was. What is written
-    is on the disk before it takes the place, and so is the place when the block has ended. Each
-    writer has a file of its own: of two the later one wins. A link stays a link, and who may read
-    the old file may read the new one. What a killed process left goes at the first save a day
-    later.
+    Both the content and the new name are on the disk when the block has ended. A part file that a
+    killed process left behind is removed by the first save a day later.
 
     Raises:
-        OSError: the folder cannot be written to, or the disk is full; said before the work where
-            that shows at once.
+        OSError: the folder cannot be written to, or the disk is full; raised before the block if
+            that can be seen then.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "numbers.txt"
-    ...     with replaced(path) as part:
+    ...     with atomic_replace(path) as part:
     ...         size = part.write_text("1 2 3")
     ...     path.read_text(), [p.name for p in Path(folder).iterdir()]
     ('1 2 3', ['numbers.txt'])
@@ -58,7 +63,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
     finally:
         part.unlink(missing_ok=True)
-        _forget_parts_of(path)
+        _remove_old_parts(path)
 
 
 def check_folder_of(path: str | os.PathLike[str]) -> None:
@@ -87,62 +92,72 @@ def check_folder_of(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
-    """Give a new, empty folder beside `path` to fill; when the block ends well it takes the place
-    of `path`.
+def replace_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
+    """Yield a new, empty folder beside `path`; when the block ends well it replaces `path`.
 
-    Until then, and if the block raises, `path` is what it was. `mark` is a file that every such
-    folder has.
+    If the block raises or the new folder cannot be renamed, `path` is unchanged. Replacing isn't
+    atomic: between its two renames there is no `path`. A process that dies then leaves the old
+    folder beside it, named `path` with a random part and ".old".
+
+    Args:
+        mark: a file that every such folder has, by which an older one is recognized.
 
     Raises:
-        FileExistsError: `path` holds something, but no `mark`: it is something else, which stays.
+        FileExistsError: `path` is something else: it isn't empty and has no `mark`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as scratch:
     ...     path = Path(scratch) / "site"
-    ...     with replaced_folder(path, "index.html") as new:
+    ...     with replace_folder(path, "index.html") as new:
     ...         size = (new / "index.html").write_text("here")
     ...     [p.name for p in path.iterdir()], [p.name for p in Path(scratch).iterdir()]
     (['index.html'], ['site'])
     """
     path = Path(os.path.realpath(path))
-    if path.exists() and not (
-        path.is_dir() and ((path / mark).exists() or not any(path.iterdir()))
-    ):
-        raise FileExistsError(
-            f"{path} holds other things than what is written here; give a new or an empty folder"
-        )
+    if path.exists():
+        is_ours = path.is_dir() and ((path / mark).exists() or not any(path.iterdir()))
+        if not is_ours:
+            raise FileExistsError(
+                f"{path} holds other things than what is written here; "
+                "give a new or an empty folder"
+            )
     path.parent.mkdir(parents=True, exist_ok=True)
-    new, old = (
-        path.with_name(f"{path.name}.{secrets.token_hex(8)}.{kind}") for kind in ("part", "old")
-    )
+    new = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
+    old = path.with_name(f"{path.name}.{secrets.token_hex(8)}.old")
     new.mkdir()
     try:
         yield new
-        if path.exists():
+        has_old = path.exists()
+        if has_old:
             path.replace(old)
-        new.replace(path)
+        try:
+            new.replace(path)
+        except OSError:
+            if has_old:
+                old.replace(path)
+            raise
     finally:
-        for left in (new, old):
-            shutil.rmtree(left, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)
+    # Not in `finally`: until the new folder has its name, this is the only whole one.
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk, where the system can do that."""
+    """Wait until the names in a folder are on the disk, if the system can do that."""
     if os.name == "nt":  # opens no folder, and writes names through
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # What some network disks say to a folder, and WASI to any.
+        # Some network disks refuse to sync a folder, and WASI refuses always.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
             raise
     finally:
         os.close(descriptor)
 
 
-def _forget_parts_of(path: Path) -> None:
+def _remove_old_parts(path: Path) -> None:
     with suppress(OSError):
         for old in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
             if time.time() - old.stat().st_mtime > FORGOTTEN:

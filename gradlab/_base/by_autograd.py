@@ -1,14 +1,19 @@
-"""Reverse mode by HIPS autograd, for where JAX cannot be had: in a browser tab, for example.
+"""Reverse mode by HIPS autograd, where JAX cannot be installed: in a browser tab, for example.
 
-What is to be differentiated enters a run through `_enter`, a function of one dummy number; when the
-gradient of what entered is complete, autograd asks for the dummy's, and what entered has its own
-delivered. So one pass gives gradients by arrays and by gathered rows, and what no output depends on
-is never delivered.
+autograd differentiates a function of one argument. So that one pass gives the gradients by many
+arrays, a run is traced as a function of a dummy number. Each input enters it through
+`_enter(dummy, value, deliver)`, which returns `value`. On the way back, once the gradient by that
+value is complete, autograd asks for the derivative by the dummy, and this passes the gradient to
+`deliver`. Outputs leave through `_leave`, whose derivatives are the gradients upstream. If no
+output depends on an input, its `deliver` is never called.
+
+`take` lets gathered rows enter in the same way, so their gradient stays sparse.
 """
 
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -21,8 +26,9 @@ from .extras import need
 
 need("autograd", "gradients without JAX")
 
+import autograd  # noqa: E402
 from autograd.core import make_vjp  # noqa: E402
-from autograd.extend import defvjp, defvjp_argnum, primitive  # noqa: E402
+from autograd.extend import defvjp, defvjp_argnum, defvjp_argnums, primitive  # noqa: E402
 from autograd.numpy.numpy_boxes import ArrayBox  # noqa: E402
 from autograd.tracer import Node, getval, isbox, new_box, trace_stack  # noqa: E402
 
@@ -30,26 +36,27 @@ Deliver = Callable[[Array], None]
 
 _one_at_a_time = threading.RLock()  # autograd numbers its traces in one place for all threads
 
+_box_ufunc = ArrayBox.__array_ufunc__
 
-_ufunc = ArrayBox.__array_ufunc__
 
+def _read_variables_first(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Apply a ufunc to boxes and Variables.
 
-def _with_variables(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Variables beside a box are read first: autograd would take them for constants, and their
-    gradients be lost.
+    autograd alone would take a Variable beside a box for a constant and lose its gradient.
     """
-    read = (as_array(x) if hasattr(x, "__jax_array__") else x for x in inputs)
-    return _ufunc(self, ufunc, method, *read, **kwargs)
+    arrays = (as_array(x) if hasattr(x, "__jax_array__") else x for x in inputs)
+    return _box_ufunc(self, ufunc, method, *arrays, **kwargs)
 
 
-ArrayBox.__array_ufunc__ = _with_variables
+ArrayBox.__array_ufunc__ = _read_variables_first
 
 
-def _as_it_is(dummy: float, value: Array, deliver: Deliver) -> Array:
+@primitive  # type: ignore[untyped-decorator]
+def _enter(dummy: float, value: Array, deliver: Deliver) -> Array:
     return value
 
 
-def _delivered(
+def _make_vjp_of_enter(
     ans: Array, dummy: float, value: Array, deliver: Deliver
 ) -> Callable[[Array], float]:
     def vjp(g: Array) -> float:
@@ -59,63 +66,65 @@ def _delivered(
     return vjp
 
 
-_enter: Any = primitive(_as_it_is)
-defvjp(_enter, _delivered)
+defvjp(_enter, _make_vjp_of_enter)
 
 
-def _nothing(upstream: list[Array], *outputs: Array) -> float:
+@primitive  # type: ignore[untyped-decorator]
+def _leave(upstream: list[Array], *outputs: Array) -> float:
     return 0.0
 
 
-_leave: Any = primitive(_nothing)
+# The derivative by argument k, which is output k - 1.
 defvjp_argnum(_leave, lambda k, ans, args, kwargs: lambda g: args[0][k - 1])
 
 
 class _Pullback:
+    """The way back; `upstream` and `gradients` are the lists that the traced run closes over."""
+
     def __init__(
-        self, back: Callable[[float], Any], upstream: list[Array], found: list[Array | None]
+        self, back: Callable[[float], Any], upstream: list[Array], gradients: list[Array | None]
     ) -> None:
-        self._back, self._upstream, self._found = back, upstream, found
+        self._back = back
+        self._upstream = upstream
+        self._gradients = gradients
 
     def __call__(self, upstream: list[Array]) -> list[Array | None]:
-        self._upstream[:], self._found[:] = upstream, [None] * len(self._found)
+        self._upstream[:] = upstream
+        self._upstream.append(np.zeros(()))  # for the dummy
+        self._gradients[:] = [None] * len(self._gradients)
         self._back(1.0)
-        return list(self._found)
+        return list(self._gradients)
 
     def depends(self, upstream: list[Array], index: int) -> bool:
-        """True: the gradient of what does not depend is not delivered at all."""
+        """Return True: a gradient that doesn't depend on `upstream` is None here, never zeros."""
         return True
 
 
 def vjp(run: Run, inputs: Sequence[Array]) -> tuple[list[Array], _Pullback]:
-    """The outputs of `run` and the way back."""
+    """Return the outputs of `run` and the way back."""
     upstream: list[Array] = []
-    found: list[Array | None] = [None] * len(inputs)
+    gradients: list[Array | None] = [None] * len(inputs)
     outputs: list[Array] = []
 
     def keep(k: int, g: Array) -> None:
-        found[k] = _cast(g, inputs[k])
+        gradients[k] = _cast(g, inputs[k])
 
-    def traced(dummy: Any) -> Any:
-        made = run([_enter(dummy, x, partial(keep, k)) for k, x in enumerate(inputs)])
-        # An output that depends on nothing is a number; the dummy is there so that all of them are
-        # one output.
-        boxes: list[Any] = made
-        outputs.extend(y._value if isbox(y) and y._trace == dummy._trace else y for y in boxes)
-        return _leave(upstream, *made, dummy)
+    def run_of_dummy(dummy: Any) -> Any:
+        results: list[Any] = run([_enter(dummy, x, partial(keep, k)) for k, x in enumerate(inputs)])
+        for y in results:
+            is_of_this_trace = isbox(y) and y._trace == dummy._trace
+            outputs.append(y._value if is_of_this_trace else y)
+        # The dummy is an output, too: `_leave` must be traced even if no result depends on it.
+        return _leave(upstream, *results, dummy)
 
     with _one_at_a_time:
-        back, _ = make_vjp(traced, 0.0)
-
-    def whole(g: float) -> Any:
-        upstream.append(np.zeros(()))  # for the dummy
-        return back(g)
-
-    return [y if isbox(y) else np.asarray(y) for y in outputs], _Pullback(whole, upstream, found)
+        back, _ = make_vjp(run_of_dummy, 0.0)
+    pullback = _Pullback(back, upstream, gradients)
+    return [y if isbox(y) else np.asarray(y) for y in outputs], pullback
 
 
 def take(table: Any, indices: Array, keep: Keep) -> Array:
-    """Rows of a table; while a gradient is itself followed, the gradient is dense."""
+    """Return rows of a table; the gradient is dense while it is itself differentiated."""
     if not isbox(table):  # a constant of this run
         return table[indices]  # type: ignore[no-any-return]
     inner = table._value
@@ -132,12 +141,12 @@ def take(table: Any, indices: Array, keep: Keep) -> Array:
 
 
 def _cast(g: Array, like: Array) -> Array:
-    """A gradient in the dtype of what it is by, which autograd now and then widens on the way."""
+    """Return a gradient in the dtype of its input; autograd sometimes widens it on the way."""
     return g if isbox(g) else np.asarray(g, like.dtype)
 
 
 class _Source(Node):  # type: ignore[misc]  # autograd has no types
-    """A value that knows the inputs it was computed from, through whatever function."""
+    """A node of the trace that knows the inputs from which its value was computed."""
 
     __slots__ = ["sources"]
 
@@ -151,20 +160,45 @@ class _Source(Node):  # type: ignore[misc]  # autograd has no types
 
 
 def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
-    """The inputs that each gradient is computed from: the way back is followed as it goes."""
+    """Return for each gradient the inputs it reads: the way back is traced, too."""
     with _one_at_a_time, trace_stack.new_trace() as trace:
-        followed = [
-            new_box(np.asarray(x), trace, _Source.new_root(k)) for k, x in enumerate(inputs)
-        ]
-        outputs, pullback = vjp(run, followed)
-        found: list[Any] = pullback(
-            [np.ones(np.shape(getval(y)), getval(y).dtype) for y in outputs]
-        )
-    return [g._node.sources if isbox(g) else set() for g in found]
+        boxes = [new_box(np.asarray(x), trace, _Source.new_root(k)) for k, x in enumerate(inputs)]
+        outputs, pullback = vjp(run, boxes)
+        ones: list[Array] = [np.ones(np.shape(getval(y)), getval(y).dtype) for y in outputs]
+        gradients: list[Any] = pullback(ones)
+    return [g._node.sources if isbox(g) else set() for g in gradients]
+
+
+def hessian(function: Callable[[Array], Array], x: Array) -> Array:
+    """The second derivatives; zeros, of which autograd warns, where there are none."""
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Output seems independent of input", UserWarning)
+        return _cast(autograd.hessian(function)(x), x)
+
+
+def custom_gradient(function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
+    """A function with the derivative that `function` returns beside its value."""
+
+    def value(*args: Any) -> Array:
+        return function(*args)[0]
+
+    def derivatives(numbers: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Any:
+        _, pullback = function(*args)
+
+        def back(g: Array) -> tuple[Array, ...]:
+            found = pullback(g)
+            gradients = found if isinstance(found, list | tuple) else [found]
+            return tuple(gradients[k] for k in numbers)
+
+        return back
+
+    customized: Any = primitive(value)
+    defvjp_argnums(customized, derivatives)
+    return customized  # type: ignore[no-any-return]
 
 
 def explain(error: BaseException) -> None:
-    """Say of an error of a traced loss how losses are written."""
+    """Add a note about how to write a loss to an error that tracing may have caused."""
     if isinstance(error, TypeError | NotImplementedError):
         error.add_note(
             "A loss is traced while it is differentiated; without JAX, autograd does it: write the "
@@ -176,33 +210,35 @@ def explain(error: BaseException) -> None:
 def value_and_gradient(
     loss: Callable[..., Array], compiled: bool
 ) -> Callable[..., tuple[Array, Any]]:
-    """The loss and its gradients by its first argument: an array, or a mapping or tuple of arrays."""
+    """Return a function that returns the loss and its gradients by its first argument.
 
-    def both(tree: Any, *arguments: Any) -> tuple[Array, Any]:
-        leaves = (
-            list(tree.values())
-            if isinstance(tree, Mapping)
-            else list(tree)
-            if isinstance(tree, tuple)
-            else [tree]
-        )
-        arrays = [np.asarray(x) for x in leaves]
-        (value,), pullback = vjp(lambda now: [loss(_like(tree, now), *arguments)], arrays)
-        found = pullback([namespace(value).ones_like(value)])
-        gradients = [
-            np.zeros_like(x) if g is None else g for g, x in zip(found, arrays, strict=True)
+    That argument is an array, or a mapping or tuple of arrays.
+    """
+
+    def value_and_gradients(tree: Any, *arguments: Any) -> tuple[Array, Any]:
+        arrays = [np.asarray(x) for x in _leaves_of(tree)]
+        (value,), pullback = vjp(lambda xs: [loss(_tree_like(tree, xs), *arguments)], arrays)
+        gradients = pullback([namespace(value).ones_like(value)])
+        filled = [
+            np.zeros_like(x) if g is None else g for g, x in zip(gradients, arrays, strict=True)
         ]
-        return value, _like(tree, gradients)
+        return value, _tree_like(tree, filled)
 
-    return both
+    return value_and_gradients
 
 
-def _like(tree: Any, leaves: list[Any]) -> Any:
+def _leaves_of(tree: Any) -> list[Any]:
+    if isinstance(tree, Mapping):
+        return list(tree.values())
+    return list(tree) if isinstance(tree, tuple) else [tree]
+
+
+def _tree_like(tree: Any, leaves: list[Any]) -> Any:
     if isinstance(tree, Mapping):
         return dict(zip(tree, leaves, strict=True))
     return tuple(leaves) if isinstance(tree, tuple) else leaves[0]
 
 
 def compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as it is: NumPy compiles nothing."""
+    """Return the function unchanged: NumPy compiles nothing."""
     return function

@@ -15,10 +15,13 @@ class _Pullback:
         self._pullback = pullback
 
     def __call__(self, upstream: list[Array]) -> list[Array | None]:
-        (found,) = self._pullback(upstream)
-        return list(found)
+        (gradients,) = self._pullback(upstream)
+        return list(gradients)
 
     def depends(self, upstream: list[Array], index: int) -> bool:
+        # JAX returns zeros for an input that no output depends on. Whether these were computed is
+        # seen in the jaxpr: follow `upstream` through its equations. Literals, which have a `val`,
+        # depend on nothing.
         jaxpr = jax.make_jaxpr(self._pullback)(upstream).jaxpr
         reached = set(jaxpr.invars)
         for equation in jaxpr.eqns:
@@ -29,13 +32,13 @@ class _Pullback:
 
 
 def vjp(run: Run, inputs: Sequence[Array]) -> tuple[list[Array], _Pullback]:
-    """The outputs of `run` and the way back."""
+    """Return the outputs of `run` and the way back."""
     outputs, pullback = jax.vjp(run, [jnp.asarray(x) for x in inputs])
     return outputs, _Pullback(pullback)
 
 
 def take(table: Array, indices: Array, keep: Keep) -> Array:
-    """Rows of a table; inside `jit` or `scan` the gradient is dense."""
+    """Return rows of a table; inside `jit` or `scan` the gradient is dense."""
 
     @jax.custom_vjp
     def rows(table: Array, indices: Array) -> Array:
@@ -53,29 +56,40 @@ def take(table: Array, indices: Array, keep: Keep) -> Array:
         return None, None
 
     rows.defvjp(forward, backward)
-    found: Array = rows(table, indices)
-    return found
+    taken: Array = rows(table, indices)
+    return taken
 
 
 def reads(run: Run, inputs: Sequence[Array]) -> list[set[int]]:
-    """The inputs that each gradient is computed from, found in the jaxpr of the gradients."""
+    """Return for each gradient the inputs it reads, by following the jaxpr of the gradients."""
 
-    def summed(values: list[Array]) -> Array:
+    def sum_outputs(values: list[Array]) -> Array:
         total: Array = jnp.sum(jnp.stack([jnp.sum(y) for y in run(values)]))
         return total
 
-    jaxpr = jax.make_jaxpr(jax.grad(summed))(list(inputs)).jaxpr
-    seen: dict[Any, set[int]] = {x: {k} for k, x in enumerate(jaxpr.invars)}
+    jaxpr = jax.make_jaxpr(jax.grad(sum_outputs))(list(inputs)).jaxpr
+    sources: dict[Any, set[int]] = {x: {k} for k, x in enumerate(jaxpr.invars)}
     for equation in jaxpr.eqns:
-        sources = set().union(
-            *(seen.get(x, set()) for x in equation.invars if not hasattr(x, "val"))
-        )
-        seen.update(dict.fromkeys(equation.outvars, sources))
-    return [set() if hasattr(x, "val") else seen.get(x, set()) for x in jaxpr.outvars]
+        variables = [x for x in equation.invars if not hasattr(x, "val")]  # without literals
+        read = set().union(*(sources.get(x, set()) for x in variables))
+        sources.update(dict.fromkeys(equation.outvars, read))
+    return [set() if hasattr(x, "val") else sources.get(x, set()) for x in jaxpr.outvars]
+
+
+def hessian(function: Callable[[Array], Array], x: Array) -> Array:
+    """The second derivatives; in reverse mode twice, because `take` has no forward one."""
+    second: Array = jax.jacrev(jax.grad(function))(jnp.asarray(x))
+    return second
+
+
+def custom_gradient(function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
+    """A function with the derivative that `function` returns beside its value."""
+    customized: Callable[..., Array] = jax.custom_gradient(function)  # type: ignore[no-untyped-call]
+    return customized
 
 
 def explain(error: BaseException) -> None:
-    """Say of an error of a traced loss how losses are written."""
+    """Add a note about how to write a loss to an error that tracing has caused."""
     if isinstance(
         error, jax.errors.TracerArrayConversionError | jax.errors.ConcretizationTypeError
     ):
@@ -88,12 +102,12 @@ def explain(error: BaseException) -> None:
 def value_and_gradient(
     loss: Callable[..., Array], compiled: bool
 ) -> Callable[..., tuple[Array, Any]]:
-    """The loss and its gradients by its first argument."""
-    found: Callable[..., tuple[Array, Any]] = jax.value_and_grad(loss)
-    return compile(found) if compiled else found
+    """Return a function that returns the loss and its gradients by its first argument."""
+    both: Callable[..., tuple[Array, Any]] = jax.value_and_grad(loss)
+    return compile(both) if compiled else both
 
 
 def compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function compiled by XLA for each shape of its arguments."""
+    """Return the function, which XLA compiles for each shape of its arguments."""
     compiled: Callable[..., Any] = jax.jit(function)
     return compiled

@@ -1,5 +1,8 @@
-"""Plain values as JSON that carries its own checksum, and the one error for files that cannot be
-believed.
+"""JSON files that carry their checksum, and the one error for damaged files of any format.
+
+`write_json` and `read_json` are for files of plain values. Other formats (`archive.py`,
+`growing.py`) use `report_damage`, which turns any error of a parser into a DataLossError, and the
+checks of fields.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import DataLossError
-from .atomic_files import replaced
+from .atomic_files import atomic_replace
 
 MAX_TEXT = 1 << 26  # bytes of JSON that a file may hold
 _SUM = "sha256"
@@ -22,29 +25,29 @@ _SUM = "sha256"
 def write_json(
     path: str | os.PathLike[str], kind: str, version: int, content: Mapping[str, Any]
 ) -> None:
-    """Replace a file by a kind, a version, plain values and their checksum.
+    """Replace a file by JSON of a kind, a version, plain values and their checksum.
 
     Raises:
         OSError: it cannot be written.
     """
-    text = sealed({"kind": kind, "version": version, **content})
-    with replaced(path) as part:
+    text = dump_with_checksum({"kind": kind, "version": version, **content})
+    with atomic_replace(path) as part:
         part.write_text(text, "utf-8")
 
 
 def read_json(path: str | os.PathLike[str], kind: str, versions: Collection[int]) -> dict[str, Any]:
-    """Read the result of `write_json`.
+    """Return the content of a file of `write_json`.
 
     Raises:
         OSError: it cannot be opened.
         DataLossError: it is something else, damaged, too large, or newer than this.
     """
     require_regular(path)
-    with open(path, "rb") as file, checked(path, kind):
+    with open(path, "rb") as file, report_damage(path, kind):
         text = file.read(MAX_TEXT + 1)
         if len(text) > MAX_TEXT:
             raise ValueError(f"it is larger than {MAX_TEXT:,} bytes")
-        content = unsealed(text.decode("utf-8"))
+        content = load_with_checksum(text.decode("utf-8"))
         check_kind(content, kind, versions)
         return content
 
@@ -66,7 +69,7 @@ def require_regular(path: str | os.PathLike[str]) -> None:
 
 
 def check_kind(content: Mapping[str, Any], kind: str, versions: Collection[int]) -> None:
-    """ValueError unless it is of this kind, in a version that is read."""
+    """Raise ValueError unless the content is of this kind and one of these versions."""
     if field(content, "kind", str) != kind:
         raise ValueError(f"it holds a {content['kind']}")
     version = content.get("version")
@@ -76,17 +79,17 @@ def check_kind(content: Mapping[str, Any], kind: str, versions: Collection[int])
         )
 
 
-def sealed(content: Mapping[str, Any]) -> str:
-    """JSON of plain values and their checksum.
+def dump_with_checksum(content: Mapping[str, Any]) -> str:
+    """Return plain values and their checksum as JSON.
 
-    >>> unsealed(sealed({"step": 3, "rate": 0.1}))
+    >>> load_with_checksum(dump_with_checksum({"step": 3, "rate": 0.1}))
     {'rate': 0.1, 'step': 3}
     """
     return json.dumps({**content, _SUM: _checksum(content)}, indent=1, sort_keys=True)
 
 
-def unsealed(text: str) -> dict[str, Any]:
-    """The values of such a text; ValueError if they are not those that were written."""
+def load_with_checksum(text: str) -> dict[str, Any]:
+    """Return the values that `dump_with_checksum` wrote; ValueError if they were changed."""
     content = json.loads(text)
     if not isinstance(content, dict):
         raise ValueError(f"it holds a {type(content).__name__}")
@@ -96,12 +99,12 @@ def unsealed(text: str) -> dict[str, Any]:
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
-    """Of the values, however they are spaced."""
+    """Return the checksum of the values, which doesn't depend on white space or order."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def field(content: Mapping[str, Any], name: str, *types: type) -> Any:
-    """A value that must be there and of one of these types, exactly; ValueError otherwise."""
+    """Return a field; ValueError unless it exists and is exactly of one of these types."""
     if name not in content:
         raise ValueError(f"it has no {name}")
     if type(content[name]) not in types:
@@ -111,22 +114,19 @@ def field(content: Mapping[str, Any], name: str, *types: type) -> Any:
     return content[name]
 
 
-def whole(content: Mapping[str, Any], name: str, least: int = 0) -> int:
-    """An integer of at least this; ValueError otherwise."""
-    found: int = field(content, name, int)
-    if found < least:
-        raise ValueError(f"its {name} is {found}, not {least} or more")
-    return found
+def integer_field(content: Mapping[str, Any], name: str, least: int = 0) -> int:
+    """Return a field; ValueError unless it is an integer of at least `least`."""
+    number: int = field(content, name, int)
+    if number < least:
+        raise ValueError(f"its {name} is {number}, not {least} or more")
+    return number
 
 
 @contextmanager
-def checked(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
-    """While the content of a file is read: whatever goes wrong is said as one error that names the
-    file.
+def report_damage(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
+    """Turn errors of the block, which reads a file, into a DataLossError that names the file.
 
-    Raises:
-        DataLossError: something did, and it isn't a lack of memory or of a library, or another
-            process's lock.
+    Errors that say nothing about the file pass: no memory, no library, a lock of another process.
     """
     try:
         yield

@@ -1,8 +1,7 @@
-"""The one place that chooses who differentiates: JAX where it is installed, else HIPS autograd,
-pure Python on NumPy.
+"""The choice between JAX, where it is installed, and HIPS autograd, which is pure Python on NumPy.
 
-Either gives a module with the functions of `Differentiator`; those who differentiate see nothing
-else of the two.
+`by_jax` and `by_autograd` both have the functions of `Differentiator`, and no other code
+differentiates by either library directly.
 """
 
 from __future__ import annotations
@@ -17,20 +16,21 @@ from .arrays import Array
 from .extras import is_there
 
 Run = Callable[[list[Array]], list[Array]]
-# Indices and rows of a gradient; None: it went the dense way.
+# Takes the indices and rows of a gradient, or None twice if the gradient is dense.
 Keep = Callable[[Array | None, Array | None], None]
 
 
 class Pullback(Protocol):
-    """The way back of a run: from the gradients upstream of its outputs to those of its inputs."""
+    """The way back of a run: from gradients by its outputs to gradients by its inputs."""
 
     def __call__(self, upstream: list[Array]) -> list[Array | None]:
-        """For each input its gradient; None where there is none for sure."""
+        """Return the gradient by each input, None where no output depends on it for sure."""
         ...
 
     def depends(self, upstream: list[Array], index: int) -> bool:
-        """Tell whether a gradient of zeros was computed from `upstream` or fills in for
-        'unconnected'.
+        """Tell whether the gradient by an input depends on `upstream`.
+
+        Where it doesn't, zeros stand for TensorFlow's "unconnected".
         """
         ...
 
@@ -39,19 +39,24 @@ class Differentiator(Protocol):
     """Functions of `by_jax` and of `by_autograd`."""
 
     def vjp(self, run: Run, inputs: Sequence[Array]) -> tuple[list[Array], Pullback]:
-        """The outputs of `run`, called once, and the way back.
-
-        Outputs are arrays, not traced by this call.
-        """
+        """Call `run` once; return its outputs, no longer traced by this call, and the way back."""
         ...
 
     def take(self, table: Array, indices: Array, keep: Keep) -> Array:
-        """Rows of a traced table, whose gradient goes to `keep` as it is and not to the table."""
+        """Return rows of a traced table; their gradient goes to `keep` and not to the table."""
         ...
 
     def reads(self, run: Run, inputs: Sequence[Array]) -> list[set[int]]:
-        """For each input the numbers of the inputs that its gradient, of the sum of the outputs, is
-        computed from.
+        """Return, for the gradient of the outputs' sum by each input, which inputs it reads."""
+        ...
+
+    def hessian(self, function: Callable[[Array], Array], x: Array) -> Array:
+        """The second derivatives of a scalar function, of the shape of `x` twice."""
+        ...
+
+    def custom_gradient(self, function: Callable[..., tuple[Array, Any]]) -> Callable[..., Array]:
+        """A function whose derivative is what `function` says: it returns its value, and a function
+        from the gradient upstream to those of its arguments.
         """
         ...
 
@@ -62,28 +67,28 @@ class Differentiator(Protocol):
     def value_and_gradient(
         self, loss: Callable[..., Array], compiled: bool
     ) -> Callable[..., tuple[Array, Any]]:
-        """A function (tree of arrays, *arguments) -> the loss, and its gradients by the tree, in a
-        tree like it.
-        """
+        """Return a function (tree of arrays, *arguments) -> (loss, gradients in a tree like it)."""
         ...
 
     def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function compiled, where that is something."""
+        """Return the function, compiled if the library has a compiler."""
         ...
 
 
 def differentiator() -> Differentiator:
-    """The differentiator of this machine.
+    """Return the differentiator of this machine.
 
-    Raises: ModuleNotFoundError: neither is installed; says what to install.
+    Raises:
+        ModuleNotFoundError: neither library is installed; says what to install.
     """
-    found: Differentiator = _found(sys.modules.get("jax", True) is None)
-    return found
+    is_jax_blocked = sys.modules.get("jax", True) is None
+    module: Differentiator = _import_differentiator(is_jax_blocked)
+    return module
 
 
 @cache
-def _found(without_jax: bool) -> Any:
-    if not without_jax and is_there("jax"):
+def _import_differentiator(is_jax_blocked: bool) -> Any:
+    if not is_jax_blocked and is_there("jax"):
         return importlib.import_module(f"{__package__}.by_jax")
     if is_there("autograd"):
         return importlib.import_module(f"{__package__}.by_autograd")

@@ -1,4 +1,4 @@
-"""Libraries that are not always installed: import one, or say in one sentence how to get it."""
+"""Optional libraries: import one, or raise an error that says how to install it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ _CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"  # not there in an inst
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra of this copy of gradlab: a clone's own, or the
-    distribution's.
+    """Return the command that installs an extra, from the clone or for the installed distribution.
 
     >>> '[optax]"' in how_to_install("optax")
     True
@@ -25,16 +24,20 @@ def how_to_install(extra: str) -> str:
 
 
 def missing(what: str, library: str, extra: str | None) -> str:
-    """Return the sentence for a library that is not installed; with no extra it is installed by its
-    own name.
+    """Return the message for a library that isn't installed.
+
+    Args:
+        what: what needs the library.
+        extra: the extra that installs it; None if it is installed by its own name.
     """
     how = how_to_install(extra) if extra else f"pip install {library}"
     return f"{what} needs {library}, which is not installed; run {how}"
 
 
 def is_there(library: str) -> bool:
-    """Tell whether a library can be imported, without doing so; one that is blocked in
-    `sys.modules` cannot.
+    """Tell whether a library can be imported, without importing it.
+
+    One that is None in `sys.modules`, which is how tests block it, cannot.
 
     >>> is_there("math"), is_there("no_such_library")
     (True, False)
@@ -45,7 +48,13 @@ def is_there(library: str) -> bool:
 
 
 def need(module: str, what: str, extra: str | None = None, library: str | None = None) -> Any:
-    """Import and return a module; `library` is what it is installed as, if not by its own name.
+    """Import and return a module.
+
+    Args:
+        module: its name.
+        what: what needs it, as the first words of the error.
+        extra: the extra that installs it, if there is one.
+        library: the name to install it by, if other than its own.
 
     Raises:
         ModuleNotFoundError: it is not installed; the message says how to install it.
@@ -57,7 +66,7 @@ def need(module: str, what: str, extra: str | None = None, library: str | None =
         return import_module(module)
     except ModuleNotFoundError as error:
         root = module.partition(".")[0]
-        # It is installed, and lacks something of its own.
+        # The module is installed, but lacks a library that it needs.
         if (error.name or "").partition(".")[0] != root:
             raise
         raise ModuleNotFoundError(missing(what, library or root, extra), name=root) from error

@@ -1,4 +1,4 @@
-"""Locks, and whatever else a thread may be inside of, made again in a forked child.
+"""New locks in a forked child.
 
 A thread that holds a lock when the process forks doesn't exist in the child, so nothing there would
 ever release the lock. `renew_in_child` sets an attribute, mostly a lock, and sets it again in every
@@ -29,7 +29,7 @@ def renew_in_child(owner: Any, attribute: str, make: Callable[[], Any] = threadi
 
 
 def call_in_child(act: Callable[[], object]) -> None:
-    """Have `act` called in every forked child."""
+    """Register `act` to be called in every forked child."""
     if hasattr(os, "register_at_fork"):  # Windows has no fork
         os.register_at_fork(after_in_child=act)
 

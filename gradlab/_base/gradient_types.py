@@ -1,4 +1,4 @@
-"""A gradient: an array, or the slices that a gather leaves; and whether it fits its weights."""
+"""Gradients are arrays, or the slices of a gather; the check that one fits its weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MaybeG = TypeVar("MaybeG", bound=Gradient | None)  # one kind of gradient in, th
 def check_shape(g: Gradient, shape: tuple[int, ...], name: str) -> None:
     """Refuse a gradient that does not fit weights of this shape; nothing is broadcast.
 
-    Warns of a `dense_shape` that is another one, which TensorFlow does not look at.
+    Warns of slices with another `dense_shape`, which TensorFlow ignores.
     """
     if not isinstance(g, IndexedSlices):
         if tuple(g.shape) != shape:

@@ -5,9 +5,9 @@ durable logs of runs on Ray are such files. SQLite gives what they need: an appe
 not at all, whenever its process is killed, and readers see the last whole state.
 
 The invariant: a file holds records `first` to `last` without a gap, each with the checksum that it
-was written with. SQLite has no checksums of its own, so every record has one, over its number too,
-and `last` is kept in the header as
-well (`user_version`): a record that is changed, missing, or in another place is refused.
+was written with. SQLite has no checksums, so every record has one, over its number too, and `last`
+is kept in the header as well (`user_version`): a record that is changed, missing, or in another
+place is refused.
 
 A file has the rollback journal, not the write-ahead log: a log may lie on a network disk, where the
 write-ahead log doesn't work, and a recording that is copied while it grows shouldn't need a second
@@ -36,7 +36,7 @@ from ..errors import DataLossError, FailedPreconditionError, InvalidArgumentErro
 from .archive import dtype_named
 from .arrays import Array, as_array, is_jax, precision
 from .atomic_files import check_folder_of
-from .checked_files import MAX_TEXT, checked, require_regular
+from .checked_files import MAX_TEXT, report_damage, require_regular
 from .extras import need
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ Record = tuple[dict[str, Any], dict[str, Array]]  # plain values, arrays by name
 
 _APPLICATION = 0x67726164  # "grad": which application's database it is, in the header of the file
 _MAGIC = b"SQLite format 3\0"
-_PATIENCE = 30.0  # seconds that a dying process is given to let go of its file
+_PATIENCE = 30.0  # seconds to wait until a dying process has released its file
 _TABLE = (
     "CREATE TABLE records (number INTEGER PRIMARY KEY, is_start INTEGER, producer INTEGER, "
     "sequence INTEGER, fields TEXT, arrays BLOB, crc32 INTEGER, UNIQUE (producer, sequence))"
@@ -60,9 +60,7 @@ _ROW = "SELECT is_start, producer, sequence, fields, arrays, crc32 FROM records 
 
 
 class GrowingFile:
-    """A growing file that this process writes.
-
-    Appended records survive a crash.
+    """A growing file that this process writes, and whose records survive a crash.
 
     It is locked until `close`, so that no other process writes to it; others may read it. Opening
     waits until another writer has closed it, or has died.
@@ -119,14 +117,14 @@ class GrowingFile:
         Args:
             fields: plain values.
             arrays: by name.
-            producer, sequence: whose record it is, and its number there. The file holds each pair
-                once.
+            producer, sequence: who wrote the record, and its number among theirs. The file holds
+                each pair once.
 
         Raises:
             TypeError: an array holds Python objects, or a field isn't plain.
             FailedPreconditionError: the file has this pair, or another process has written to it.
                 It is closed.
-            OSError: it cannot be written. What was half written is taken back, and the file is
+            OSError: it cannot be written. A half-written record is rolled back, and the file is
                 closed.
         """
         self._write(fields, arrays or {}, producer, sequence, is_start=False)
@@ -139,11 +137,11 @@ class GrowingFile:
         self._write(fields, arrays or {}, None, None, is_start=True)
 
     def __iter__(self) -> Iterator[Record]:
-        """The records from the first to the last."""
+        """Yield the records from the first to the last."""
         return read_records(self.path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file, so that others may write to it."""
         self._is_closed = True
         if os.getpid() == self._process:
             self._connection.close()  # which rolls back the transaction that is the lock
@@ -168,7 +166,7 @@ class GrowingFile:
             self._commit()
 
     def _verify_and_measure(self) -> tuple[int, int]:
-        """Read all records; the number of the last one, and the bytes of all."""
+        """Read all records; return the number of the last one and the bytes of all."""
         last = 0
         size = 0
         for number, _, stored in _iter_verified(self._connection, self.path, None):
@@ -227,13 +225,13 @@ class GrowingFile:
 
 
 def read_records(path: str | os.PathLike[str], max_bytes: int | None = None) -> Iterator[Record]:
-    """The records of a growing file, which another process may be writing.
+    """Yield the records of a growing file, which another process may be writing.
 
-    Each is read by itself, so that a slow reader holds up no writer. After a `restart` meanwhile,
-    the next record is the one that took the place of all.
+    Each record is read in a transaction of its own, so that a slow reader doesn't block the writer.
+    If the writer calls `restart` meanwhile, the next record is the one that replaced all others.
 
     Args:
-        max_bytes: what the arrays of a record may take; a longer one is refused before it is read.
+        max_bytes: of the arrays of a record; a longer one is refused before it is read.
 
     Raises:
         OSError: it cannot be opened.
@@ -249,23 +247,34 @@ def read_records(path: str | os.PathLike[str], max_bytes: int | None = None) -> 
 
 
 def is_growing(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file is one of `GrowingFile`."""
+    """Tell whether a file is one of `GrowingFile`.
+
+    Closing a file drops all locks that the process has on it (POSIX), so a database that SQLite has
+    open must not be opened here: SQLite itself is asked. Where it is missing or can't open the
+    file, as on a read-only disk in a browser, no connection of this process has it open, and the
+    first bytes tell.
+    """
     require_regular(path)
     try:
         import sqlite3
     except ImportError:
-        # Without SQLite nobody in this process has the file open. Otherwise this would drop the
-        # locks of the process.
-        with open(path, "rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    with _translate_errors(Path(path)), closing(_connect(Path(path), "rw")) as connection:
-        try:
-            return _application(connection) == _APPLICATION
-        except sqlite3.DatabaseError as error:
-            # A database that is locked or cannot be read may well be one of these files.
-            if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
-                return False
-            raise
+        return _begins_as_database(path)
+    try:
+        with _translate_errors(Path(path)), closing(_connect(Path(path), "rw")) as connection:
+            try:
+                return _application(connection) == _APPLICATION
+            except sqlite3.DatabaseError as error:
+                # A database that is locked or cannot be read may well be one of these files.
+                if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                    return False
+                raise
+    except PermissionError:
+        return _begins_as_database(path)
+
+
+def _begins_as_database(path: str | os.PathLike[str]) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -279,7 +288,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         ) from None
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-    # A reader may have to roll back what a killed writer left, so that no connection is read-only.
+    # Readers, too, open it for writing: they may have to roll back the append of a killed writer.
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         timeout=_PATIENCE,
@@ -308,7 +317,7 @@ def _read_last_number(connection: sqlite3.Connection) -> int:
 
 @contextmanager
 def _translate_errors(path: Path) -> Iterator[None]:
-    """Say errors of SQLite as Python's own, with the name of the file."""
+    """Turn errors of SQLite into Python's and gradlab's, with the name of the file."""
     try:
         import sqlite3
     except ImportError:
@@ -323,7 +332,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
     except sqlite3.DataError as error:
         raise InvalidArgumentError(f"a record of {path} is too large: {error}") from error
     except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite adds to it
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code of an extended one
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise TimeoutError(
                 f"another run writes to {path}; end it or give another path"
@@ -340,7 +349,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
 def _iter_verified(
     connection: sqlite3.Connection, path: Path, max_bytes: int | None
 ) -> Iterator[tuple[int, Record, int]]:
-    """The number of each record, the record, and the bytes that it takes."""
+    """Yield the number of each record, the record, and its size in bytes."""
     _check_schema(connection, path)
     number = 0
     while True:
@@ -352,35 +361,33 @@ def _iter_verified(
             if number < last:
                 raise _damage_error(path, f"record {number + 1} of {last} is missing")
             return
-        found, size = following
+        following_number, size = following
         if not isinstance(size, int):
-            raise _damage_error(path, f"record {found} is not complete")
+            raise _damage_error(path, f"record {following_number} is not complete")
         if max_bytes is not None and size > max_bytes + MAX_TEXT:
             raise DataLossError(
                 f"{path} has a record of {size:,} bytes, {max_bytes + MAX_TEXT:,} are allowed"
             )
-        row = connection.execute(_ROW, (found,)).fetchone()
+        row = connection.execute(_ROW, (following_number,)).fetchone()
         if row is None and _read_last_number(connection) != last:
             continue  # a restart came between the two queries, and removed the record
-        if row is None or found <= number:
-            # In a damaged tree a number may be found by its order and not by itself, again and
-            # again.
-            raise _damage_error(path, f"record {found} is not in its place")
+        if row is None or following_number <= number:
+            # A damaged tree may answer the first query and not the second, or return the same
+            # record for ever.
+            raise _damage_error(path, f"record {following_number} is not in its place")
         is_start, producer, sequence, text, data, crc32 = row
-        with checked(path, "file that grows"):
-            if crc32 != _checksum(found, is_start, producer, sequence, text, data):
-                raise ValueError(f"the checksum of record {found} is wrong")
-            if found != number + 1 and not is_start:
+        with report_damage(path, "file that grows"):
+            if crc32 != _checksum(following_number, is_start, producer, sequence, text, data):
+                raise ValueError(f"the checksum of record {following_number} is wrong")
+            if following_number != number + 1 and not is_start:
                 raise ValueError(f"record {number + 1} is missing")
             record = _unpack(text, data)
-        number = found
+        number = following_number
         yield number, record, size
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database of another application, and one in which "records" is something other than
-    our table.
-    """
+    """Refuse a database of another application, or with other tables than ours."""
     application = _application(connection)
     if application != _APPLICATION:
         raise _damage_error(path, f"it is a database of another application, {application:#x}")
@@ -399,31 +406,37 @@ def _damage_error(path: Path, why: str) -> DataLossError:
 def _checksum(
     number: int, is_start: int, producer: int | None, sequence: int | None, text: bytes, data: bytes
 ) -> int:
-    """The CRC-32 of a record and of its place."""
+    """Return the CRC-32 of a record and of its place."""
     place = json.dumps([number, is_start, producer, sequence])
     return zlib.crc32(data, zlib.crc32(text, zlib.crc32(place.encode())))
 
 
 def _pack(fields: Mapping[str, Any], arrays: Mapping[str, Array]) -> tuple[bytes, bytes]:
-    """A record as JSON, with the layout of its arrays, and as their bytes."""
-    given = {
-        name: x if isinstance(x, np.ndarray) else as_array(x, name) for name, x in arrays.items()
-    }
-    plain = {name: np.asarray(x) for name, x in given.items()}
-    objects = sorted(name for name, x in plain.items() if x.dtype.hasobject)
+    """Return a record as JSON, which has the layout of its arrays too, and the arrays' bytes."""
+    layout = []
+    parts = []
+    objects = []
+    for name, value in arrays.items():
+        array = value if isinstance(value, np.ndarray) else as_array(value, name)
+        x = np.asarray(array)
+        if x.dtype.hasobject:
+            objects.append(name)
+            continue
+        # JAX's bfloat16 and its kin have only names; others have their byte order in `str`.
+        dtype = x.dtype.name if x.dtype.kind == "V" else x.dtype.str
+        layout.append([name, dtype, x.shape, is_jax(array)])
+        parts.append(x.tobytes())
     if objects:
         raise TypeError(
-            f"a log holds arrays of numbers; these hold Python objects: {', '.join(objects)}"
+            "a log holds arrays of numbers; these hold Python objects: "
+            f"{', '.join(sorted(objects))}"
         )
-    layout = [
-        [name, _dtype_name(x.dtype), x.shape, is_jax(given[name])] for name, x in plain.items()
-    ]
     text = json.dumps({"fields": dict(fields), "arrays": layout})
-    return text.encode(), b"".join(x.tobytes() for x in plain.values())
+    return text.encode(), b"".join(parts)
 
 
 def _unpack(text: bytes, data: bytes) -> Record:
-    """The record that `_pack` packed: NumPy arrays, and JAX arrays where they were such."""
+    """Return the record that `_pack` packed; arrays that were JAX's are JAX's again."""
     head = json.loads(text)
     arrays: dict[str, Array] = {}
     start = 0
@@ -434,13 +447,8 @@ def _unpack(text: bytes, data: bytes) -> Record:
     return head["fields"], arrays
 
 
-def _dtype_name(dtype: np.dtype) -> str:
-    """With its byte order; JAX's bfloat16 and its kin have only their names."""
-    return dtype.name if dtype.kind == "V" else dtype.str
-
-
 def _to_jax(x: np.ndarray) -> Array:
     jnp = need("jax.numpy", "a log that holds JAX arrays")
     with precision(x.dtype):
-        found: Array = jnp.asarray(x)
-    return found
+        array: Array = jnp.asarray(x)
+    return array

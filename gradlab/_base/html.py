@@ -1,4 +1,4 @@
-"""Tables of words for notebooks and pages."""
+"""Tables as HTML and as text, for notebooks, pages and terminals."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any
 def html_table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], shows_caption: bool = True
 ) -> str:
-    """A table whose headers say which row or column they head; where it is too wide, the keys
-    scroll it.
+    """Return an accessible HTML table: headers have a scope, and a wide table scrolls by keyboard.
 
-    Where a heading shows what the caption says, the caption is for screen readers only.
+    Without `shows_caption`, for a table below a heading, only screen readers get the caption.
 
     >>> html_table("Limits", ["what", "number"], [("lowest", 0)]).count("<th")
     4
@@ -24,11 +23,11 @@ def html_table(
 
     name = html.escape(caption)
     top = "".join(cell(x, 'th scope="col"') for x in head)
-    lines = [
-        "".join([cell(first, 'th scope="row"'), *(cell(x, "td") for x in rest)])
-        for first, *rest in rows
-    ]
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    body = ""
+    for first, *rest in rows:
+        header = cell(first, 'th scope="row"')
+        cells = "".join(cell(x, "td") for x in rest)
+        body += f"<tr>{header}{cells}</tr>"
     title = f"<caption>{name}</caption>" if shows_caption else ""
     table = f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     return (
@@ -37,16 +36,17 @@ def html_table(
 
 
 def text_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of words as text, its columns aligned, under its title.
+    """Return a table as text with aligned columns, under its title.
 
     >>> print(text_table("Sizes", ("table", "rows"), [("users", "7")]))
     Sizes
       table  rows
       users  7
     """
-    lines = [columns, *rows]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(columns))]
-    told = (
-        "  ".join(w.ljust(n) for w, n in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
-    return "\n".join([title, *(f"  {line}" for line in told)])
+    cells = [columns, *rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [title]
+    for row in cells:
+        padded = [word.ljust(width) for word, width in zip(row, widths, strict=True)]
+        lines.append("  " + "  ".join(padded).rstrip())
+    return "\n".join(lines)

@@ -1,6 +1,6 @@
-"""Row indices: the distinct ones, runs of equal ones, and the sizes to which batches are filled up.
+"""NumPy row indices: distinct ones, runs of equal ones, and the sizes to which batches are padded.
 
-Only indices: the rows of equal ones are summed by `sum_duplicates` in `arrays.py`.
+The rows of equal indices are summed by `sum_duplicates` in `arrays.py`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ def find_distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray,
 
     Args:
         ids: from 0, below `rows` or below 2**32.
-        rows: the size of the table, if known. Then the distinct ids come about in the order of
-            `ids`, so that a sum over entries walks through memory; otherwise, and for a table too
-            large for a list of its rows, they are sorted.
+        rows: the size of the table, if known. Then the distinct ids are about in the order of
+            `ids`, so that a sum over entries walks through memory. Otherwise, and if the table is
+            much larger than the batch, they are sorted.
 
     >>> [x.tolist() for x in find_distinct(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1]]
@@ -27,11 +27,14 @@ def find_distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray,
     [[3, 7], [1, 0, 1]]
     """
     if rows is not None and rows <= 64 * ids.size:
-        position, last = np.arange(ids.size, dtype=np.int32), np.empty(rows, np.int32)
-        last[ids] = position  # of equal ids one wins, no matter which
-        winner = last[ids]
-        wins = winner == position
-        return ids[wins], (np.cumsum(wins, dtype=np.int32) - 1)[winner]
+        position = np.arange(ids.size, dtype=np.int32)
+        # A table of the position of each id; of equal ids one position stays, no matter which.
+        position_of_id = np.empty(rows, np.int32)
+        position_of_id[ids] = position
+        representative = position_of_id[ids]
+        is_representative = representative == position
+        place = np.cumsum(is_representative, dtype=np.int32) - 1
+        return ids[is_representative], place[representative]
     if rows is not None and rows > 2**32:
         return np.unique(ids, return_inverse=True)
     order, ordered = sort_with_order(ids)
@@ -43,11 +46,10 @@ def find_distinct(ids: np.ndarray, rows: int | None = None) -> tuple[np.ndarray,
 
 
 def as_integers(x: Any, name: str) -> np.ndarray:
-    """The array behind `x` if its entries are integers, whichever; an empty one may be of any
-    dtype.
+    """Return `x` as an array of integers of any width; an empty one may have any dtype.
 
     Raises:
-        InvalidArgumentError: they are something else.
+        InvalidArgumentError: entries are something else.
 
     >>> as_integers([1, 2], "the ids").tolist(), as_integers([], "the ids").dtype
     ([1, 2], dtype('int64'))
@@ -59,11 +61,10 @@ def as_integers(x: Any, name: str) -> np.ndarray:
 
 
 def sort_with_order(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The order that sorts keys from 0 to 2**64 - 1, equal ones as they come; and the keys in it,
-    as uint64.
+    """Return the stable order that sorts keys from 0 to 2**64 - 1, and the sorted keys as uint64.
 
-    NumPy sorts numbers several times as fast as it finds their order, so each carries its place in
-    its lower bits.
+    NumPy's sort is several times as fast as its argsort, so each key carries its place in its lower
+    bits.
 
     >>> [x.tolist() for x in sort_with_order(np.array([7, 3, 70000, 3]))]
     [[1, 3, 0, 2], [3, 3, 7, 70000]]
@@ -93,7 +94,7 @@ def mark_changes(x: np.ndarray) -> np.ndarray:
 
 
 def rank_in_groups(groups: np.ndarray) -> np.ndarray:
-    """The number of entries of its group before each entry; groups don't decrease.
+    """Return for each entry how many entries of its group precede it; groups don't decrease.
 
     >>> rank_in_groups(np.array([3, 3, 5])).tolist()
     [0, 1, 0]
@@ -102,20 +103,20 @@ def rank_in_groups(groups: np.ndarray) -> np.ndarray:
 
 
 def count_since_start(count: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The count less what it was where the group began; `starts` marks the first entry of each
-    group.
+    """Return each count minus the count at the start of its group.
+
+    `starts` marks the first entry of each group.
 
     >>> count_since_start(np.array([1, 2, 4, 7]), np.array([True, False, True, False])).tolist()
     [0, 1, 0, 3]
     """
     first = np.flatnonzero(starts)
-    left: np.ndarray = count - np.repeat(count[first], np.diff(first, append=count.size))
-    return left
+    since: np.ndarray = count - np.repeat(count[first], np.diff(first, append=count.size))
+    return since
 
 
 def divide(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Quotient, cut toward minus infinity, and remainder of integers, several times as fast as
-    `np.divmod`.
+    """Return floor quotient and remainder of integers, several times as fast as `np.divmod`.
 
     >>> [x.tolist() for x in divide(np.array([7, -1]), 4)]
     [[1, -1], [3, 3]]
@@ -125,10 +126,9 @@ def divide(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def padded_size(size: int, fine: int = 8192) -> int:
-    """The next 2**k or 3 * 2**k, above `fine` the next eighth of a power of two.
+    """Return the next 2**k or 3 * 2**k, or above `fine` the next eighth of a power of two.
 
-    Batches of about one size then share one compiled program, and large ones are not filled up by
-    much.
+    Batches of about one size then share a compiled program, and large ones get little padding.
 
     >>> [padded_size(n) for n in (0, 5, 8, 9, 65, 100, 20_000)], padded_size(65, fine=32)
     ([1, 6, 8, 12, 96, 128, 20480], 72)
@@ -137,11 +137,13 @@ def padded_size(size: int, fine: int = 8192) -> int:
     if size > fine:
         step = 1 << (k - 4)
         return -(-size // step) * step
-    return 1 << k if k < 2 or size > 3 << (k - 2) else 3 << (k - 2)
+    if k < 2 or size > 3 << (k - 2):
+        return 1 << k
+    return 3 << (k - 2)
 
 
 def pad_to(x: np.ndarray, size: int, value: Any) -> np.ndarray:
-    """x and then `value` until there are `size` entries."""
+    """Return x, filled up with `value` to `size` entries."""
     out = np.full(size, value, x.dtype)
     out[: x.size] = x
     return out

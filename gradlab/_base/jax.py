@@ -1,6 +1,6 @@
-"""JAX for the files that compute with it, imported when one of them is first used.
+"""JAX for the modules that need it; if it is missing, the ImportError says how to install it.
 
-Everything else works without JAX; what does not says so here, in one sentence.
+All other modules work without JAX.
 """
 
 from .extras import need

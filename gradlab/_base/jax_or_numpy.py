@@ -1,7 +1,6 @@
-"""The library that steps run on where nobody brings arrays: JAX where it is installed, else NumPy,
-as it is.
+"""The library for computations whose caller passes no arrays: JAX if it is installed, else NumPy.
 
-What is written with these names, with `namespace` and with the functions of arrays runs on both.
+Code written with these names, with `namespace` and with the functions of `arrays.py` runs on both.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -25,8 +24,9 @@ if TYPE_CHECKING or HAS_JAX:
     from jax import numpy as jnp
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 else:
-    jax, jnp = None, np  # for what is called alike in both
-    Mesh = NamedSharding = PartitionSpec = None  # nobody gets one
+    jax = None
+    jnp = np  # for functions that both have
+    Mesh = NamedSharding = PartitionSpec = None  # for annotations alone
 _jnp: Any = jnp
 xp: Namespace = _jnp
 
@@ -52,21 +52,24 @@ __all__ = [
 
 
 def compile_with_jax(donate: Sequence[int] = (), static: Sequence[str] = ()) -> Callable[[F], F]:
-    """Decorator: JAX compiles the function for each shape of its arguments, and uses up the donated
-    ones.
+    """Return a decorator that compiles a function for each shape of its arguments, if JAX is there.
+
+    Args:
+        donate: positions of arguments whose memory is reused for results.
+        static: names of arguments that are compiled in.
     """
 
     def compile(function: F) -> F:
         if not HAS_JAX:
             return function
-        found: Any = jax.jit(function, donate_argnums=tuple(donate), static_argnames=tuple(static))
-        return found  # type: ignore[no-any-return]
+        compiled = jax.jit(function, donate_argnums=tuple(donate), static_argnames=tuple(static))
+        return cast(F, compiled)
 
     return compile
 
 
 def repeat_step(count: int, body: Callable[[Any], Any], carry: Any, unroll: int = 1) -> Any:
-    """carry = body(carry), `count` times."""
+    """Run `carry = body(carry)` `count` times and return the last carry."""
     if HAS_JAX:
         return jax.lax.fori_loop(0, count, lambda _, x: body(x), carry, unroll=unroll)
     for _ in range(count):
@@ -75,17 +78,17 @@ def repeat_step(count: int, body: Callable[[Any], Any], carry: Any, unroll: int 
 
 
 def register_tree(cls: type, data: Sequence[str], meta: Sequence[str]) -> None:
-    """Make a dataclass a tree of its fields `data`; those of `meta` are static."""
+    """Make a dataclass a tree whose children are its fields `data`; those of `meta` are static."""
     if HAS_JAX:
         jax.tree_util.register_dataclass(cls, data_fields=list(data), meta_fields=list(meta))
-    _data[cls] = tuple(data)
+    _data_fields[cls] = tuple(data)
 
 
-_data: dict[type, tuple[str, ...]] = {}
+_data_fields: dict[type, tuple[str, ...]] = {}
 
 
 def tree_map(function: Callable[..., Any], *trees: Any) -> Any:
-    """`function` of the leaves of trees of one structure, in a tree like them."""
+    """Return `function` of the leaves of trees of one structure, in a tree like them."""
     return jax.tree.map(function, *trees) if HAS_JAX else _map_tree(function, *trees)
 
 
@@ -98,19 +101,25 @@ def _map_tree(function: Callable[..., Any], *trees: Any) -> Any:
     if isinstance(tree, tuple | list):
         parts = [_map_tree(function, *each) for each in zip(*trees, strict=True)]
         return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
-    if names := _data.get(type(tree)):
-        parts = [_map_tree(function, *(getattr(t, name) for t in trees)) for name in names]
-        return dataclasses.replace(tree, **dict(zip(names, parts, strict=True)))
+    names = _data_fields.get(type(tree))
+    if names:
+        fields = {}
+        for name in names:
+            fields[name] = _map_tree(function, *(getattr(t, name) for t in trees))
+        return dataclasses.replace(tree, **fields)
     return function(*trees)
 
 
 def scan(
     step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, count: int
 ) -> tuple[Any, Any]:
-    """carry, y = step(carry, x) for each x along the first axes of a tree; the y's are stacked."""
+    """Run `carry, y = step(carry, x)` for each x along the first axes of the tree `xs`.
+
+    Returns:
+        (the last carry, the stacked y).
+    """
     if HAS_JAX:
-        found: tuple[Any, Any] = jax.lax.scan(step, carry, xs)
-        return found
+        return jax.lax.scan(step, carry, xs)
     ys = []
     for k in range(count):
         carry, y = step(carry, tree_map(itemgetter(k), xs))
@@ -119,30 +128,30 @@ def scan(
 
 
 def frozen_copy(x: Any, dtype: Any) -> Array:
-    """An array of a dtype that nobody can write to who has `x`: JAX's cannot be written to, NumPy's
-    are copied.
-    """
-    made: Array = jax.numpy.asarray(x, dtype) if HAS_JAX else np.array(x, dtype)
-    return made
+    """Return `x` in a dtype, as an array that the caller cannot change through `x`."""
+    if HAS_JAX:
+        frozen: Array = jax.numpy.asarray(x, dtype)  # a copy of anything that can be written to
+        return frozen
+    return np.array(x, dtype)
 
 
 def process_index() -> int:
-    """The number of this process among those that compute together."""
+    """Return the number of this process among the processes of a distributed JAX run, or 0."""
     return int(jax.process_index()) if HAS_JAX else 0
 
 
 def on_device(tree: Any) -> Any:
-    """The tree with its arrays where they are computed with."""
+    """Return the tree with its arrays on JAX's default device."""
     return jax.device_put(tree) if HAS_JAX else tree
 
 
 def on_host(tree: Any) -> Any:
-    """The tree with its arrays as NumPy's."""
+    """Return the tree with its arrays as NumPy's."""
     return jax.device_get(tree) if HAS_JAX else tree
 
 
 def map_over_cores(function: Callable[[Any], Array], shares: Any, cores: int) -> Array:
-    """`function` of each core's share of a tree, along its first axes, stacked."""
+    """Return `function` of each core's share of a tree, along its first axes, stacked."""
     if HAS_JAX and cores > 1:
         stacked: Array = jax.vmap(function)(shares)
         return stacked

@@ -1,4 +1,4 @@
-"""The gradients in whatever a training loop holds them in, by name."""
+"""The gradients of a training loop by name, from any container that a loop keeps them in."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from .slices import IndexedSlices
 
 
 def named_leaves(grads: Any, what: str = "gradient") -> list[tuple[str, Array]]:
-    """(name, values) of every gradient; None is left out, and a name that comes twice gets a
-    number.
+    """Return (name, values) of every gradient; None is left out.
 
-    Raises TypeError or ValueError for a leaf that isn't an array of real numbers; `what` says what
-    leaves are.
+    Args:
+        grads: an array, IndexedSlices, a (gradient, variable) pair, or nested lists, dicts or JAX
+            trees of these. A name is that of the variable, else the path to the leaf: "layer/w",
+            "0". Names that repeat get a number.
+        what: what leaves are, for errors.
 
-    Takes an array, IndexedSlices, a (gradient, variable) pair, and lists, dicts or any JAX tree of
-    these, nested. Names come from variables, else from the way to the leaf: "layer/w", "0".
+    Raises TypeError or ValueError for a leaf that isn't an array of real numbers.
 
     >>> import numpy as np
     >>> [name for name, _ in named_leaves({"b": np.ones(1), "a": {"w": np.ones(2), "v": None}})]
     ['a/w', 'b']
     """
-    found: dict[str, Array] = {}
+    leaves: dict[str, Array] = {}
     for name, values in _walk(grads, "", what):
-        unique, n = name, 0
-        while unique in found:
+        unique = name
+        n = 0
+        while unique in leaves:
             n += 1
             unique = f"{name}_{n}"
-        found[unique] = values
-    return list(found.items())
+        leaves[unique] = values
+    return list(leaves.items())
 
 
 def _walk(x: Any, name: str, what: str) -> Iterator[tuple[str, Array]]:
@@ -47,11 +49,13 @@ def _walk(x: Any, name: str, what: str) -> Iterator[tuple[str, Array]]:
     elif isinstance(x, list | tuple):
         for k, item in enumerate(x):
             yield from _walk(item, _join(name, k), what)
-    elif (children := _jax_children(x)) is not None:
+    else:
+        children = _jax_children(x)
+        if children is None:
+            yield name or "0", real_array(x, f"the {what} of {name or 0}")
+            return
         for key, item in children:
             yield from _walk(item, _join(name, key), what)
-    else:
-        yield name or "0", real_array(x, f"the {what} of {name or 0}")
 
 
 def _join(name: str, key: Any) -> str:
@@ -59,9 +63,7 @@ def _join(name: str, key: Any) -> str:
 
 
 def _jax_children(x: Any) -> list[tuple[str, Any]] | None:
-    """The parts of a JAX tree that is not Python's own, a flax or equinox module, say; None for a
-    leaf.
-    """
+    """Return the children of another JAX tree, such as a flax module; None for a leaf."""
     jax = sys.modules.get("jax")
     if jax is None or hasattr(x, "shape") or jax.tree_util.all_leaves([x]):
         return None

@@ -1,7 +1,6 @@
-"""Numbers as readers see them: the one place that says how, for labs, reports, figures and
-explanations.
+"""Numbers as text: the one place that formats them for labs, reports and figures.
 
-As in the United States: 12,346 and 10%. Where a sign stands alone it is a true minus.
+In American style, 12,346 and 10%; a minus that stands alone is a true one.
 """
 
 from __future__ import annotations
@@ -9,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-_LARGEST, _SMALLEST = 1e7, 1e-4  # beyond these with an exponent
+# Outside these limits numbers are written with an exponent.
+_LARGEST = 1e7
+_SMALLEST = 1e-4
 
 
 def number(x: float, digits: int = 3) -> str:
-    """A number of at least so many significant digits, and without an exponent where none is
-    needed.
+    """Write a number with `digits` significant digits, or all those before the decimal point.
 
     >>> number(0.12345), number(999.6), number(12345.6), number(0.5), number(-3.0)
     ('0.123', '1,000', '12,346', '0.5', '-3')
@@ -29,12 +29,11 @@ def number(x: float, digits: int = 3) -> str:
     return f"{rounded:.{digits}g}"
 
 
-MOST_DIGITS = 6  # of a number that is written out
+MOST_DIGITS = 6  # of a number that a reader may type
 
 
 def in_full(x: float) -> str:
-    """A number that readers may type: with all its digits, up to six, where `number` would round
-    it.
+    """Write a number that readers may type, with up to six digits where `number` would round it.
 
     >>> in_full(25.3), in_full(1.026), in_full(98765.0), in_full(1 / 3)
     ('25.3', '1.026', '98,765', '0.333333')
@@ -44,7 +43,7 @@ def in_full(x: float) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in percent.
+    """Write a share in percent.
 
     >>> percent(0.256), percent(0.256, 1), percent(12.5)
     ('26%', '25.6%', '1,250%')
@@ -53,49 +52,58 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def percent_of_many(share: float) -> str:
-    """A share in percent; what is not quite 0 or 1 does not look like it.
+    """Write a share in percent so that only exactly 0 and 1 look like 0% and 100%.
 
     >>> percent_of_many(0.1), percent_of_many(0.00001), percent_of_many(0.99999), percent_of_many(1.0)
     ('10.0%', 'under 0.1%', 'over 99.9%', '100%')
     """
     if share in (0.0, 1.0):
         return percent(share)
-    return "under 0.1%" if share < 0.0005 else "over 99.9%" if share > 0.9995 else percent(share, 1)
+    if share < 0.0005:
+        return "under 0.1%"
+    if share > 0.9995:
+        return "over 99.9%"
+    return percent(share, 1)
 
 
 def whole_percent(share: float) -> str:
-    """A share in whole percent; what is not quite 0 or 1 does not look like it.
+    """Write a share in whole percent, with a digit more where it would look like 0 or 1.
 
     >>> whole_percent(0.123), whole_percent(0.003), whole_percent(0.9967), whole_percent(1.0)
     ('12%', '0.3%', '99.7%', '100%')
     """
-    whole = percent(share)
-    return percent_of_many(share) if whole in ("0%", "100%") else whole
+    words = percent(share)
+    return percent_of_many(share) if words in ("0%", "100%") else words
 
 
 def percent_within(share: float, low: float, high: float, digits: int = 1) -> str:
-    """A share in percent, with its bounds where it is an estimate and they show.
+    """Write an estimated share in percent, with its bounds if they differ in the digits shown.
 
     >>> percent_within(0.035, 0.0341, 0.0359), percent_within(0.035, 0.035, 0.035), percent_within(0.5, 0.496, 0.503, 0)
     ('3.5% (3.4% to 3.6%)', '3.5%', '50%')
     """
-    said, least, most = (percent(x, digits) for x in (share, low, high))
-    return said if least == most else f"{said} ({least} to {most})"
+    least = percent(low, digits)
+    most = percent(high, digits)
+    words = percent(share, digits)
+    return words if least == most else f"{words} ({least} to {most})"
 
 
 def percent_of_many_within(share: float, low: float, high: float) -> str:
-    """`percent_of_many`, with its bounds where it is an estimate and they show.
+    """Write an estimated share as `percent_of_many` does, with its bounds if they differ.
 
     >>> percent_of_many_within(0.0, 0.0, 0.002), percent_of_many_within(0.1, 0.1, 0.1)
     ('0% (0% to 0.2%)', '10.0%')
     """
-    said, least, most = (percent_of_many(x) for x in (share, low, high))
-    return said if least == most else f"{said} ({least} to {most})"
+    least = percent_of_many(low)
+    most = percent_of_many(high)
+    words = percent_of_many(share)
+    return words if least == most else f"{words} ({least} to {most})"
 
 
 def times_as(ratio: float, quality: str, at_least: bool = False) -> str:
-    """Write a ratio, or the least that it can be, in words, to two digits; above a million no digit
-    is given.
+    """Write a ratio in words, to two digits, or without digits above a million.
+
+    With `at_least` the ratio is a lower bound.
 
     >>> times_as(1.86, "high"), times_as(6813.0, "high"), times_as(3e9, "fast"), times_as(1.03, "fast")
     ('1.9 times as high', '6,800 times as high', 'over a million times as fast', 'about as fast')
@@ -105,7 +113,11 @@ def times_as(ratio: float, quality: str, at_least: bool = False) -> str:
     rounded = float(f"{ratio:.1e}")
     if rounded == 1:
         return f"about as {quality}"
-    words = "over a million" if ratio > 1e6 else "over " * at_least + number(rounded, 2)
+    words = number(rounded, 2)
+    if ratio > 1e6:
+        words = "over a million"
+    elif at_least:
+        words = f"over {words}"
     return f"{words} times as {quality}"
 
 
@@ -119,50 +131,53 @@ def often(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of them.
+    """Write a count with its noun, in the plural unless it is 1.
 
     >>> counted(1, "step"), counted(12000, "entry"), counted(0, "worker")
     ('1 step', '12,000 entries', '0 workers')
     """
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
+    return f"{count:,} {noun if count == 1 else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
 def amount(value: float, noun: str, digits: int = 2) -> str:
-    """So much of it; what reads as 1 is one.
+    """Write an amount with its noun, in the plural unless the amount rounds to 1.
 
     >>> amount(0.997, "update"), amount(1.5, "update"), amount(0.0, "update")
     ('1 update', '1.5 updates', '0 updates')
     """
     words = number(value, digits)
-    return counted(1, noun) if words == "1" else f"{words} {counted(2, noun).partition(' ')[2]}"
+    return f"{words} {noun if words == '1' else _plural(noun)}"
 
 
 def are(count: int) -> str:
-    """The verb of so many: "is" or "are"."""
+    """Return "is" for 1, else "are"."""
     return "is" if count == 1 else "are"
 
 
 def were(count: int) -> str:
-    """The verb of so many: "was" or "were"."""
+    """Return "was" for 1, else "were"."""
     return "was" if count == 1 else "were"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Names in a row; of many the first ones, and how many more there are.
+    """Write a list of names; of more than `most` the first ones and how many more there are.
 
     >>> listed(["a", "b"]), listed(["a", "b", "c", "d", "e"]), listed(["a"])
     ('a and b', 'a, b, c and 2 more', 'a')
     """
-    shown, more = list(names[:most]), len(names) - most
-    if more > 0:
-        return f"{', '.join(shown)} and {more:,} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    if len(names) > 1:
+        return f"{', '.join(names[:-1])} and {names[-1]}"
+    return "".join(names)
 
 
 def decimals(value: float, digits: int = 2) -> str:
-    """Write a number with so many digits after the point, and a true minus; a 0 without any is
-    exactly 0.
+    """Write a number with `digits` digits after the point and a true minus; exactly 0 is "0".
 
     >>> decimals(-0.5), decimals(0.0), decimals(0.001), decimals(0.26, 1)
     ('−0.50', '0', '0.00', '0.3')
@@ -172,7 +187,7 @@ def decimals(value: float, digits: int = 2) -> str:
 
 
 def signed(words: str) -> str:
-    """With a true minus for each hyphen that stands for one.
+    """Return the words with a true minus in place of each hyphen.
 
     >>> signed("-0.5")
     '−0.5'

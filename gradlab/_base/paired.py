@@ -175,7 +175,7 @@ class Comparison:
         return paired_difference(self.values[first], self.values[second])
 
     def better(self, first: str, second: str) -> bool:
-        """Whether `first` is better than `second`, in a sentence that says nothing else."""
+        """Return whether `first` is better than `second`, if that is the only comparison made."""
         difference = self.difference(first, second)
         return difference.holds and (difference.mean < 0) == self.lower_is_better
 
@@ -189,11 +189,10 @@ class Comparison:
         return min(self.values, key=lambda name: sign * self.mean(name))
 
     def differs_from_leader(self) -> dict[str, bool]:
-        """Return whether each other contestant can be told apart from the leader, with Holm's
-        correction.
+        """Return for each other contestant whether it differs from the leader, after Holm.
 
         With many contestants it finds too many differences, because the leader is chosen by the
-        same runs: see above.
+        same runs: see the top of this file.
         """
         others = [name for name in self.values if name != self.leader]
         holds = which_hold([self.difference(self.leader, name) for name in others])
@@ -201,16 +200,12 @@ class Comparison:
 
     @property
     def best(self) -> str | None:
-        """The contestant that is better than every other one; None where one of them can't be told
-        apart from it.
-        """
+        """The contestant that is better than every other one; None if one may be as good."""
         return self.leader if all(self.differs_from_leader().values()) else None
 
     @property
     def worst(self) -> str | None:
-        """The contestant that is worse than every other one; None where one of them can't be told
-        apart from it.
-        """
+        """The contestant that is worse than every other one; None if one may be as bad."""
         sign = 1 if self.lower_is_better else -1
         last = max(self.values, key=lambda name: sign * self.mean(name))
         others = [name for name in self.values if name != last]
@@ -218,8 +213,7 @@ class Comparison:
         return last if all(holds) else None
 
     def pairs_told_apart(self) -> set[tuple[str, str]]:
-        """Return the pairs of contestants that can be told apart, with Holm's correction over all
-        pairs.
+        """Return the pairs of contestants that differ, after Holm's correction over all pairs.
 
         >>> loss = {"a": [2.1, 2.0, 2.2, 2.1, 2.0], "b": [2.5, 2.3, 2.5, 2.4, 2.4], "c": [2.1, 2.1, 2.1, 2.1, 2.1]}
         >>> sorted(Comparison("final loss", loss).pairs_told_apart())
@@ -231,7 +225,7 @@ class Comparison:
 
     @property
     def level_with_best(self) -> tuple[str, ...]:
-        """The leader and all that can't be told apart from it, in the order of `values`.
+        """The leader and all contestants that may be as good, in the order of `values`.
 
         Two of them may still differ from each other, and one of them needn't differ from the
         contestants left out.
@@ -266,8 +260,7 @@ def t_probability(t: float, degrees: int) -> float:
 
 
 def t_quantile(share: float, degrees: int) -> float:
-    """Return the t below which the given share of Student's t distribution lies, for a share of 0.5
-    or more.
+    """Return the t below which a share of Student's t distribution lies, for shares from 0.5.
 
     >>> round(t_quantile(0.975, 4), 3), round(t_quantile(0.975, 19), 3)
     (2.776, 2.093)

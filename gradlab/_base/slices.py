@@ -33,8 +33,8 @@ class IndexedSlices:
         InvalidArgumentError: `values` and `indices` differ in length.
         DTypeError: the indices are not integers.
 
-    What meets a table checks that indices and rows fit it. Source: `tf.IndexedSlices`, TensorFlow
-    2.21 (2026).
+    A function that applies the slices to a tensor checks whether indices and rows fit it. Source:
+    `tf.IndexedSlices`, TensorFlow 2.21 (2026).
 
     >>> IndexedSlices([[1.0, 2.0], [3.0, 4.0]], [2, 2], (4, 2)).to_dense()[2].tolist()
     [4.0, 6.0]
@@ -46,12 +46,13 @@ class IndexedSlices:
 
     def __post_init__(self) -> None:
         register()
-        values, indices = as_array(self.values, "values"), as_array(self.indices, "indices")
-        if indices.size == 0 and not np.issubdtype(indices.dtype, np.integer):
+        values = _to_array(self.values, "values")
+        indices = _to_array(self.indices, "indices")
+        if math.prod(indices.shape) == 0 and not np.issubdtype(indices.dtype, np.integer):
             indices = indices.astype(np.int32)
         if not np.issubdtype(indices.dtype, np.integer):
             raise DTypeError(f"indices must be integers, got {indices.dtype}")
-        if indices.ndim != 1 or values.ndim < 1 or values.shape[0] != indices.shape[0]:
+        if len(indices.shape) != 1 or len(values.shape) < 1 or values.shape[0] != indices.shape[0]:
             raise InvalidArgumentError(
                 f"values of shape {values.shape} need one index for each row, got indices of "
                 f"shape {indices.shape}"
@@ -78,23 +79,27 @@ class IndexedSlices:
         return math.prod(self.values.shape[1:]) == 1
 
     def with_values(self, values: Array) -> IndexedSlices:
-        """Return the same rows with other values: the result of a clip."""
+        """Return slices of the same rows with other values, as a clip does."""
         return IndexedSlices(values, self.indices, self.dense_shape)
 
-    def check_rows(self, rows: int, name: str) -> None:
-        """Refuse indices outside `rows` (InvalidArgumentError); traced indices are believed."""
+    def with_parts(self, values: Any, indices: Any) -> IndexedSlices:
+        """Return slices of the same tensor, unchecked: the parts may be placeholders for arrays."""
+        return _rebuild(self.dense_shape, (values, indices))
+
+    def check_rows(self, num_rows: int, name: str) -> None:
+        """Refuse indices outside [0, num_rows) (InvalidArgumentError), unless they are traced."""
         if is_traced(self.indices) or self.indices.shape[0] == 0:
             return
         indices = np.asarray(self.indices)
-        if indices.min() < 0 or indices.max() >= rows:
-            first = int(np.argmax((indices < 0) | (indices >= rows)))
+        if indices.min() < 0 or indices.max() >= num_rows:
+            first = int(np.argmax((indices < 0) | (indices >= num_rows)))
             raise InvalidArgumentError(
-                f"indices of {name} must be in [0, {rows}), got "
+                f"indices of {name} must be in [0, {num_rows}), got "
                 f"{indices[first]} at position {first}"
             )
 
     def to_dense(self) -> Array:
-        """The whole tensor, rows of one index summed (ValueError when `dense_shape` is unknown)."""
+        """Return the whole tensor, rows of one index summed; ValueError without a `dense_shape`."""
         if self.dense_shape is None:
             raise ValueError("these IndexedSlices have no dense_shape; give one to make them dense")
         if tuple(self.values.shape[1:]) != self.dense_shape[1:]:
@@ -110,6 +115,11 @@ class IndexedSlices:
         return dense
 
 
+def _to_array(x: Any, name: str) -> Any:
+    """Return an array, or a tensor of a Graph as it is, which has a shape and a dtype too."""
+    return x if getattr(x, "is_described", False) else as_array(x, name)
+
+
 def register() -> None:
     """Make IndexedSlices a JAX pytree as soon as JAX is there; its shape is static."""
     jax = sys.modules.get("jax")
@@ -117,13 +127,15 @@ def register() -> None:
         return
     IndexedSlices._registered = True  # type: ignore[attr-defined]
     jax.tree_util.register_pytree_node(
-        IndexedSlices, lambda s: ((s.values, s.indices), s.dense_shape), _rebuilt
+        IndexedSlices, lambda s: ((s.values, s.indices), s.dense_shape), _rebuild
     )
 
 
-def _rebuilt(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
-    """Without checks: JAX rebuilds trees around placeholders, and around arrays with an axis more."""
+def _rebuild(dense_shape: tuple[int, ...] | None, leaves: Any) -> IndexedSlices:
+    """Make slices without checks: JAX rebuilds trees around placeholders and batched arrays."""
+    values, indices = leaves
     slices = object.__new__(IndexedSlices)
-    for name, x in zip(("values", "indices", "dense_shape"), (*leaves, dense_shape), strict=True):
-        object.__setattr__(slices, name, x)
+    object.__setattr__(slices, "values", values)
+    object.__setattr__(slices, "indices", indices)
+    object.__setattr__(slices, "dense_shape", dense_shape)
     return slices

@@ -5,7 +5,21 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
+
+# The modules in which a name that is missing in another one is looked for.
+_ROOMS = (
+    "gradlab",
+    "gradlab.train",
+    "gradlab.keras",
+    "gradlab.schedules",
+    "gradlab.rules",
+    "gradlab.raw_ops",
+    "gradlab.tpu",
+    "gradlab.tpu.experimental.embedding",
+    "gradlab.workers",
+)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -16,25 +30,76 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     >>> did_you_mean("clip_norm", ["clipnorm", "clipvalue"]), did_you_mean("x", ["clipnorm", "clipvalue"])
     ('did you mean clipnorm?', 'there are clipnorm, clipvalue')
     """
+    names = list(names)
+    near = _find_nearest(name, names)
+    return f"did you mean {near}?" if near else f"there are {', '.join(names)}"
+
+
+def explain_missing_name(module: str, name: str, names: Iterable[str]) -> str:
+    """The end of a sentence about a name that a module lacks: where it is, or what to use instead.
+
+    >>> explain_missing_name("gradlab.train", "SessionRunHook", ["Optimizer"])[:35]
+    "sessions that run hooks aren't here"
+    >>> explain_missing_name("gradlab.keras", "ExponentialDecay", ["Adagrad", "SGD"])
+    'did you mean gl.schedules.ExponentialDecay?'
+    """
+    names = list(names)
+    if name.startswith("_"):  # inspect, doctest and editors ask every module for such
+        return did_you_mean(name, names)
+    from .left_out import ELSE, explain
+
+    sentence = explain(module, name)
+    if sentence:
+        return sentence
+    # The beginning of a name of this module is nearer than the same name in another one, and that
+    # is nearer than a name that is spelled almost alike.
+    homes = [] if _find_longer(name, names) else _find_homes(name)
+    if homes:
+        *others, last = homes
+        return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+    if module in ELSE and not _find_nearest(name, names):
+        return ELSE[module]
+    return did_you_mean(name, names)
+
+
+def _find_nearest(name: str, names: list[str]) -> str | None:
     import difflib
 
-    names = list(names)
-    longer = [n for n in names if n.lower().startswith(name.lower())]
-    # Inspect, doctest and editors ask every module for such: nothing can be near.
-    pythons = name.startswith("__")
-    near = (
-        longer[:1]
-        if name and longer
-        else []
-        if pythons
-        else difflib.get_close_matches(name, names, n=1)
-    )
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+    if not name or name.startswith("__"):
+        return None
+    near = _find_longer(name, names) or difflib.get_close_matches(name, names, n=1)
+    return near[0] if near else None
+
+
+def _find_longer(name: str, names: list[str]) -> list[str]:
+    return [n for n in names if n.lower().startswith(name.lower())]
+
+
+def _find_homes(name: str) -> list[str]:
+    """Return the public paths that end in a name."""
+    rooms = [room for room in _ROOMS if name in _read_public_names(room)]
+    return [f"gl{room.removeprefix('gradlab')}.{name}" for room in rooms]
+
+
+def _read_public_names(module: str) -> list[str]:
+    """Return `__all__` of a module, from its file unless it is imported.
+
+    To import it could load JAX, or need an extra that isn't installed.
+    """
+    import ast
+
+    if module in sys.modules:
+        return list(getattr(sys.modules[module], "__all__", ()))
+    file = Path(__file__).parents[1].joinpath(*module.split(".")[1:], "__init__.py")
+    for statement in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+            return list(ast.literal_eval(statement.value))
+    return []
 
 
 def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """A module's `__getattr__`, which says what is near an unknown name, and its `__dir__`, which
-    lists `__all__`.
+    """A module's `__getattr__`, which says where an unknown name is or why it isn't, and its
+    `__dir__`, which lists `__all__`.
 
     Submodules are there by chance, as they have been imported: they are found, but not shown. Type
     checkers find unknown names themselves, so that a module has both under `if not TYPE_CHECKING`.
@@ -48,9 +113,8 @@ def only_public(module: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     """
 
     def __getattr__(name: str) -> Any:
-        raise AttributeError(
-            f"module {module!r} has no attribute {name!r}; {did_you_mean(name, __dir__())}"
-        )
+        explanation = explain_missing_name(module, name, __dir__())
+        raise AttributeError(f"module {module!r} has no attribute {name!r}; {explanation}")
 
     def __dir__() -> list[str]:
         has = vars(sys.modules[module])

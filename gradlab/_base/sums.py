@@ -1,4 +1,4 @@
-"""Sums and means in the order in which TensorFlow adds."""
+"""Sums and means in the order in which TensorFlow adds, so that results agree bit for bit."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ ORDERS = ("dense", "sparse")
 
 
 def eigen_sum(x: np.ndarray) -> Any:
-    """Sum over the last axis of a float32 or float64 array in the order of TensorFlow's CPU
-    kernels, bit for bit.
+    """Sum floats over the last axis in the order of TensorFlow's CPU kernels, bit for bit.
 
     Eigen adds in packets of 32 bytes: four packets at a time where there are many, then the packets
     left over, then the entries of the last packet pairwise; entries that fill no packet go by
@@ -26,20 +25,21 @@ def eigen_sum(x: np.ndarray) -> Any:
     >>> float(eigen_sum(np.arange(10, dtype=np.float32)))
     45.0
     """
-    lanes, n = 32 // x.itemsize, x.shape[-1]
+    lanes = 32 // x.itemsize
+    n = x.shape[-1]
     if n > 1024 * lanes:
         half = math.ceil(math.ceil(n / 2) / lanes) * lanes
         return eigen_sum(x[..., :half]) + eigen_sum(x[..., half:])
-    whole = n // lanes * lanes
+    in_packets = n // lanes * lanes
     rest = np.zeros(x.shape[:-1], x.dtype)[()]
-    for k in range(whole, n):
+    for k in range(in_packets, n):
         rest = rest + x[..., k]
-    if not whole:
+    if not in_packets:
         return rest
     block = 4 * lanes if n >= 8 * lanes else lanes
-    blocked = whole // block * block
+    blocked = in_packets // block * block
     packet = _fold(_fold(x[..., :blocked], block), lanes)
-    for k in range(blocked, whole, lanes):
+    for k in range(blocked, in_packets, lanes):
         packet = packet + x[..., k : k + lanes]
     while packet.shape[-1] > 1:
         middle = packet.shape[-1] // 2
@@ -47,27 +47,25 @@ def eigen_sum(x: np.ndarray) -> Any:
     return rest + packet[..., 0]
 
 
-def _fold(x: np.ndarray, width: int) -> np.ndarray:
-    """Consecutive stretches of the last axis added one after another."""
-    added: np.ndarray = x.reshape(*x.shape[:-1], -1, width).sum(axis=-2)
-    return added
+def _fold(x: np.ndarray, width: int) -> Any:
+    """Add consecutive stretches of the last axis, one after another."""
+    return x.reshape(*x.shape[:-1], -1, width).sum(axis=-2)
 
 
 def decaying_mean(
     mean: Array, new: Array, decay: Number, order: Order, share: Number | None = None
 ) -> Array:
-    """The mean with one value more; the orders differ in their last bits only.
+    """Return the decaying mean with `new` added; the orders differ in their last bits only.
 
         mean + (new - mean) * (1 - decay)       "dense", as for dense gradients
         mean * decay + new * (1 - decay)        "sparse", as for slices
 
-    `share` takes the place of 1 - decay, for callers which round it in another way.
+    `share` takes the place of 1 - decay, for callers that round it in another way.
 
     >>> decaying_mean(np.float32(2.0), np.float32(4.0), np.float32(0.75), "sparse").item()
     2.5
     """
     weight = mean.dtype.type(1) - decay if share is None else share
-    result: Array = (
-        mean + (new - mean) * weight if order == "dense" else mean * decay + new * weight
-    )
-    return result
+    if order == "dense":
+        return mean + (new - mean) * weight
+    return mean * decay + new * weight

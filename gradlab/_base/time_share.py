@@ -1,4 +1,4 @@
-"""The pace of side work, so that it takes no more than a share of the time."""
+"""A limit on the share of time that side work takes, such as drawing beside training."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from contextlib import contextmanager
 
 
 class Pace:
-    """Says when it may be done again: after `seconds`, and not while it has taken more than its
-    share of the time.
+    """A token bucket that says when work is due again.
 
-        credit after dt seconds = min(burst, credit + dt share / (1 - share)), less what it takes;  due: credit >= 0
+        credit after dt idle seconds = min(burst, credit + dt * share / (1 - share))
+        credit after work of dt seconds = credit - dt
+        due: credit >= 0, and `seconds` have passed since the last work
 
-    A caller that asks often thus spends at most `share` of any stretch of time, and `burst`, and
-    the last one.
+    In any period a caller that asks often thus spends at most `share` of the time, plus `burst`,
+    plus one run of the work.
 
     Args:
         share: of the time, above 0; 1 is all of it.
-        seconds: between two, at least.
-        burst: seconds that it may take at once after a rest, and at the start, so that it begins
-            without delay.
-        clock: seconds, of an arbitrary start.
+        seconds: the least time between two runs of the work.
+        burst: seconds of credit at the start and after a rest, so that work begins without delay.
+        clock: returns seconds.
 
     Attributes:
-        spent: seconds that all of them took.
+        spent: seconds of work so far.
 
     >>> now = 0.0
     >>> pace = Pace(0.01, 0.0, clock=lambda: now)
@@ -44,19 +44,23 @@ class Pace:
         burst: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.share, self.seconds, self.burst, self._clock = share, seconds, burst, clock
+        self.share = share
+        self.seconds = seconds
+        self.burst = burst
         self.spent = 0.0
-        self._credit, self._end = burst, float("-inf")
+        self._clock = clock
+        self._credit = burst
+        self._end = float("-inf")  # of the last work
 
     @property
     def due(self) -> bool:
-        """True if it may be done now."""
+        """Whether the work may be done now."""
         now = self._clock()
         return now >= self._end + self.seconds and (self.share >= 1 or self._credit_at(now) >= 0)
 
     @contextmanager
     def spending(self) -> Iterator[None]:
-        """Measure what is done in the block."""
+        """Count the time of the block as work."""
         start = self._clock()
         try:
             yield

@@ -1,4 +1,4 @@
-"""Types that everything speaks of."""
+"""The types of arrays and numbers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray | jax.Array
 else:
-    Array = Any  # JAX need not be there
+    Array = Any  # JAX may be missing
 
-# A hyperparameter, say: a number, or an array of shape ().
+# A number or an array of shape (), such as a hyperparameter.
 Number: TypeAlias = float | np.number | Array
 A = TypeVar("A", bound=Array)  # one kind of array in, the same kind out
-# The same, for code that is checked with each of them.
+# The same, for functions that mypy has to check once for each kind.
 EachA = TypeVar("EachA", np.ndarray, "jax.Array")
 MaybeA = TypeVar("MaybeA", bound=Array | None)
 
 
 class Namespace(Protocol):
-    """`numpy` or `jax.numpy`, as far as both make arrays of arrays."""
+    """`numpy` or `jax.numpy`: the functions that both have, from arrays to arrays."""
 
     def __getattr__(self, name: str) -> Callable[..., Array]: ...

@@ -1,8 +1,8 @@
 """Gradient clipping: TensorFlow's five functions, three more, and a report of what a clip did.
 
-NumPy in gives NumPy out, JAX in gives JAX out, traced or not. IndexedSlices are clipped by their
-values as they stand, before rows of one index are summed. `semantics` names the TensorFlow whose
-answer is wanted where versions differ.
+NumPy in gives NumPy out, JAX in gives JAX out, traced or not. Of IndexedSlices the values
+are clipped as they are, before slices of one row are summed. Where TensorFlow 2.3 and 2.21 differ,
+`semantics` chooses between them.
 """
 
 from typing import TYPE_CHECKING

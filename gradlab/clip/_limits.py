@@ -1,6 +1,4 @@
-"""The common part of the clips: reading t and the limit, and warnings in cases where TensorFlow is
-silent.
-"""
+"""Arguments of clips: conversion, checks, and warnings where TensorFlow is silent."""
 
 from __future__ import annotations
 
@@ -17,26 +15,27 @@ from .._base.slices import IndexedSlices
 from ..errors import ClipWarning, DTypeError, warn
 
 
-def on_values(clip: Callable[[Array], Array], t: Any) -> Gradient:
+def clip_values(clip: Callable[[Array], Array], t: Any) -> Gradient:
     """Clip an array, or the values of IndexedSlices."""
     if isinstance(t, IndexedSlices):
         return t.with_values(clip(t.values))
     return clip(as_array(t))
 
 
-def need_float(t: Array, function: str) -> Array:
+def check_float(t: Array, function: str) -> None:
+    """Refuse an array that isn't floating point (DTypeError)."""
     if not is_float(t.dtype):
         raise DTypeError(
             f"{function} needs a floating-point dtype, got {t.dtype}; convert it with .astype(...)"
         )
-    return t
 
 
-def operand(
-    x: Any, t: Array, name: str, cast: bool = False, error: type[Exception] = DTypeError
+def read_limit(
+    x: Any, t: Array, name: str, *, cast: bool = False, error: type[Exception] = DTypeError
 ) -> Array:
-    """A limit as an array that computes with `t`: numbers and lists take t's dtype, arrays must
-    have it.
+    """Return a limit as an array of t's dtype.
+
+    Numbers and lists are cast. An array of another dtype raises `error`, unless `cast` is set.
     """
     xp = namespace(t, x)
     if is_python_number(x) or isinstance(x, list | tuple) or is_weak(x):
@@ -56,10 +55,11 @@ def operand(
     )
 
 
-def check_limit(limit: Any, name: str, negative: str) -> None:
-    """Warn of a scalar limit that does not do what limits do.
+def warn_of_limit(name: str, limit: Any, negative: str) -> None:
+    """Warn of a scalar limit that is NaN, infinite, 0 or negative.
 
-    `negative` says what a negative one does.
+    Args:
+        negative: what a negative limit does, for the warning.
     """
     limit = _concrete(limit)
     if limit is None:
@@ -85,39 +85,41 @@ def check_limit(limit: Any, name: str, negative: str) -> None:
 
 
 def _concrete(x: Any) -> float | None:
-    """A scalar that is there to be looked at; None for arrays and for JAX, which would have to wait
-    for it.
+    """Return a NumPy or Python scalar as a float, None for anything else.
+
+    A JAX array may be traced, and reading it would wait for its computation.
     """
-    scalar = is_python_number(x) or (isinstance(x, np.ndarray | np.generic) and x.ndim == 0)
-    return float(x) if scalar else None
+    is_scalar = is_python_number(x) or (isinstance(x, np.ndarray | np.generic) and x.ndim == 0)
+    return float(x) if is_scalar else None
 
 
-def check_bounds(t: Array, low: Any, high: Any) -> None:
-    """Warn of bounds that are NaN or the wrong way round, and of NaN entries, which no bound
-    touches.
-    """
-    a, b = _concrete(low), _concrete(high)
-    if a is not None and b is not None and (math.isnan(a) or math.isnan(b)):
-        warn("a bound is NaN: TensorFlow 2.21 makes every entry NaN, 2.3 ignores it", ClipWarning)
-    elif a is not None and b is not None and a > b:
-        warn(
-            f"clip_value_min {a:g} is above clip_value_max {b:g}: every entry becomes {a:g}",
-            ClipWarning,
-        )
-    if (
-        isinstance(t, np.ndarray)
-        and t.dtype.kind == "f"
-        and (bad := int(np.count_nonzero(np.isnan(t))))
-    ):
-        warn(f"{_entries(bad)} NaN: clip_by_value leaves NaN as it is", ClipWarning)
+def warn_of_bounds(t: Array, low: Any, high: Any) -> None:
+    """Warn of bounds that are NaN or swapped, and of NaN entries, which are not clipped."""
+    minimum = _concrete(low)
+    maximum = _concrete(high)
+    if minimum is not None and maximum is not None:
+        if math.isnan(minimum) or math.isnan(maximum):
+            warn(
+                "a bound is NaN: TensorFlow 2.21 makes every entry NaN, 2.3 ignores it", ClipWarning
+            )
+        elif minimum > maximum:
+            warn(
+                f"clip_value_min {minimum:g} is above clip_value_max {maximum:g}: every entry "
+                f"becomes {minimum:g}",
+                ClipWarning,
+            )
+    if isinstance(t, np.ndarray) and t.dtype.kind == "f":
+        num_nan = int(np.count_nonzero(np.isnan(t)))
+        if num_nan:
+            warn(f"{_entries_are(num_nan)} NaN: clip_by_value leaves NaN as it is", ClipWarning)
 
 
-def _entries(bad: int) -> str:
-    return f"{counted(bad, 'entry')} {'is' if bad == 1 else 'are'}"
+def _entries_are(count: int) -> str:
+    return f"{counted(count, 'entry')} {'is' if count == 1 else 'are'}"
 
 
-def floats(arrays: Sequence[Any], what: str) -> list[Array]:
-    """The arrays of a list, all floating point."""
+def read_floats(arrays: Sequence[Any], what: str) -> list[Array]:
+    """Return the list as arrays; DTypeError unless all are floating point."""
     checked = [as_array(a, what) for a in arrays]
     for a in checked:
         if not is_float(a.dtype):
@@ -125,22 +127,19 @@ def floats(arrays: Sequence[Any], what: str) -> list[Array]:
     return checked
 
 
-def positive(value: float, name: str) -> float:
+def check_positive(name: str, value: float) -> None:
+    """Refuse a value that isn't positive (ValueError)."""
     if not value > 0:
         raise ValueError(f"{name} must be > 0, got {value!r}")
-    return value
 
 
-def check_norm(norm: Array, arrays: list[Array], consequence: str) -> None:
-    """Warn, for NumPy, when a norm is not finite; say whether an entry was, or only the square
-    overflowed.
-    """
+def warn_of_norm(norm: Array, arrays: list[Array], consequence: str) -> None:
+    """Warn of a NumPy norm that isn't finite, and name the cause: an entry or an overflow."""
     if any(is_jax(a) for a in (norm, *arrays)) or bool(np.isfinite(norm).all()):
         return
     bad = sum(int(np.count_nonzero(~np.isfinite(a))) for a in arrays)
-    cause = (
-        f"{_entries(bad)} not finite"
-        if bad
-        else f"the norm overflows {norm.dtype} although every entry is finite"
-    )
+    if bad:
+        cause = f"{_entries_are(bad)} not finite"
+    else:
+        cause = f"the norm overflows {norm.dtype} although every entry is finite"
     warn(f"{cause}: {consequence}", ClipWarning)

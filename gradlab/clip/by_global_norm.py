@@ -19,13 +19,15 @@ from .._base.arrays import (
 from .._base.gradient_types import MaybeG
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
+from .._base.tensors import deferrable
 from ..errors import DTypeError, InvalidArgumentError, MissingDTypeError
-from ._limits import check_limit, check_norm, need_float, operand
+from ._limits import check_float, read_limit, warn_of_limit, warn_of_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@deferrable
 @quiet
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Array:
     """Euclidean norm of all tensors taken as one vector.
@@ -52,7 +54,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Array:
 
 
 def _values_of(t_list: Any) -> list[Array]:
-    """The arrays of a list of gradients, None left out."""
+    """Return the arrays of a list of gradients, without None."""
     if not isinstance(t_list, Sequence) or isinstance(t_list, str | bytes):
         raise TypeError(
             f"t_list must be a list or tuple of tensors, got {type(t_list).__name__}; wrap a "
@@ -74,8 +76,9 @@ def _global_norm(arrays: list[Array]) -> Array:
             "tensors of one global norm must share a dtype, got "
             f"{sorted(map(str, dtypes))}; cast them first"
         )
-    need_float(arrays[0], "global_norm")
+    check_float(arrays[0], "global_norm")
     xp = namespace(*arrays)
+    # As TensorFlow computes it: it adds up `l2_loss`, half a sum of squares, and doubles the total.
     halves = xp.stack([sum_squares(a) * a.dtype.type(0.5) for a in arrays])
     return xp.sqrt(xp.sum(halves) * halves.dtype.type(2))
 
@@ -100,6 +103,7 @@ def clip_by_global_norm(
 ) -> tuple[list[Any], Array]: ...
 
 
+@deferrable
 @quiet
 def clip_by_global_norm(
     t_list: Sequence[Any],
@@ -109,14 +113,14 @@ def clip_by_global_norm(
     *,
     semantics: Semantics = "tf2.21",
 ) -> tuple[list[Any], Array]:
-    """Shrink all tensors by one factor so that their global norm is at most clip_norm; the direction stays.
+    """Shrink all tensors by one factor so that their global norm is at most clip_norm.
 
         s = clip_norm * min(1/norm, 1/clip_norm),  result_i = t_i * (s + (norm - norm))
 
     Args:
         t_list: list or tuple of float arrays of one dtype, IndexedSlices or None, which stays None.
         clip_norm: number, or array of that dtype.
-        use_norm: scalar array to be believed in place of the global norm.
+        use_norm: scalar array to use in place of the global norm, unchecked.
         semantics: "tf2.21" casts a use_norm of another dtype and so allows mixed tensors, "tf2.3"
             refuses.
 
@@ -129,9 +133,9 @@ def clip_by_global_norm(
             fits.
         AttributeError: use_norm is a bare Python number.
 
-    A norm that is not finite, which one entry or one overflowing square is enough for, makes every
-    entry NaN, as does an infinite limit. Below the limit s = c*(1/c) may be one ulp under 1. NumPy
-    results of one call share a buffer.
+    A norm that isn't finite makes every entry NaN; one such entry or one square that overflows is
+    enough. So does an infinite limit. Below the limit s = clip_norm * (1/clip_norm) may be one ulp
+    under 1. NumPy results of one call share a buffer.
 
     Source: `tf.clip_by_global_norm`, TensorFlow 2.21 (2026); Pascanu et al., "On the difficulty of
     training recurrent neural networks" (2013).
@@ -142,33 +146,38 @@ def clip_by_global_norm(
     """
     old = is_old(semantics)
     arrays = _values_of(t_list)
-    norm = _global_norm(arrays) if use_norm is None else _believed(use_norm, arrays, cast=not old)
-    check_limit(clip_norm, "clip_norm", negative="switches clipping off")
-    check_norm(norm, arrays, "clip_by_global_norm makes every entry of every tensor NaN")
+    norm = _global_norm(arrays) if use_norm is None else _read_norm(use_norm, arrays, cast=not old)
+    warn_of_limit("clip_norm", clip_norm, negative="switches clipping off")
+    warn_of_norm(norm, arrays, "clip_by_global_norm makes every entry of every tensor NaN")
     if not arrays:
         return list(t_list), norm
-    limit = operand(clip_norm, norm, "clip_norm", error=TypeError)
+    limit = read_limit(clip_norm, norm, "clip_norm", error=TypeError)
     xp = namespace(norm, limit)
     one = norm.dtype.type(1)
-    shrink, most = flush_denormals(xp.asarray(one / norm)), flush_denormals(xp.asarray(one / limit))
-    # A tie has the derivative of the norm, as in TensorFlow.
-    scale = limit * xp.where(most < shrink, most, shrink)
+    one_over_norm = flush_denormals(xp.asarray(one / norm))
+    one_over_limit = flush_denormals(xp.asarray(one / limit))
+    # If the two are equal, the derivative is that of the norm, as in TensorFlow.
+    scale = limit * xp.where(one_over_limit < one_over_norm, one_over_limit, one_over_norm)
+    # TensorFlow's way to NaN where the norm is infinite or NaN.
     scale = scale + (norm - norm)
     _check_fits(arrays, tuple(scale.shape))
-    results = iter(scale_arrays(arrays, scale))
-    return [
-        None
-        if t is None
-        else t.with_values(next(results))
-        if isinstance(t, IndexedSlices)
-        else next(results)
-        for t in t_list
-    ], norm
+    scaled = iter(scale_arrays(arrays, scale))
+    clipped: list[Any] = []
+    for t in t_list:
+        if t is None:
+            clipped.append(None)
+        elif isinstance(t, IndexedSlices):
+            clipped.append(t.with_values(next(scaled)))
+        else:
+            clipped.append(next(scaled))
+    return clipped, norm
 
 
 def _check_fits(arrays: list[Array], shape: tuple[int, ...]) -> None:
-    """Refuse a limit with axes that meets a tensor it cannot be multiplied with."""
-    for a in arrays if shape else ():
+    """Refuse a factor of a shape that doesn't broadcast to every tensor."""
+    if shape == ():
+        return
+    for a in arrays:
         try:
             np.broadcast_shapes(tuple(a.shape), shape)
         except ValueError:
@@ -178,7 +187,8 @@ def _check_fits(arrays: list[Array], shape: tuple[int, ...]) -> None:
             ) from None
 
 
-def _believed(use_norm: Any, arrays: list[Array], cast: bool) -> Array:
+def _read_norm(use_norm: Any, arrays: list[Array], cast: bool) -> Array:
+    """Return `use_norm` as an array; without `cast` it must have the dtype of the tensors."""
     if not hasattr(use_norm, "dtype"):
         raise MissingDTypeError(
             f"use_norm must be an array with a dtype, got {use_norm!r}; use "
@@ -186,7 +196,7 @@ def _believed(use_norm: Any, arrays: list[Array], cast: bool) -> Array:
         )
     norm = as_array(use_norm, "use_norm")
     for a in arrays:
-        need_float(a, "clip_by_global_norm")
+        check_float(a, "clip_by_global_norm")
         if not cast and a.dtype != norm.dtype:
             raise DTypeError(
                 f"use_norm is {norm.dtype} but a tensor is {a.dtype}; tf2.3 refuses to mix them"

@@ -20,9 +20,10 @@ from .._base.arrays import (
 from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
+from .._base.tensors import deferrable
 from .._base.types import A
 from ..errors import DTypeError, InvalidArgumentError
-from ._limits import check_limit, check_norm, need_float, on_values, operand
+from ._limits import check_float, clip_values, read_limit, warn_of_limit, warn_of_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -60,6 +61,7 @@ def clip_by_norm(
 ) -> Array: ...
 
 
+@deferrable
 @quiet
 def clip_by_norm(
     t: Any,
@@ -86,9 +88,9 @@ def clip_by_norm(
         ValueError: t is None; clip_norm would make the result larger than t.
         InvalidArgumentError: integer or complex t, an axis out of range.
 
-    Below the limit entries may still move by one ulp, for t*c/c need not be t. 0 with limit 0 and
-    an infinite limit give NaN; a square that overflows gives 0. Source: `tf.clip_by_norm`,
-    TensorFlow 2.21 (2026).
+    Below the limit entries may still move by one ulp, because t * c / c need not be t. Zeros with a
+    limit of 0 give NaN, as does an infinite limit. If a square overflows, finite entries become 0.
+    Source: `tf.clip_by_norm`, TensorFlow 2.21 (2026).
 
     >>> clip_by_norm(np.array([3.0, 4.0]), 1.0)
     array([0.6, 0.8])
@@ -96,40 +98,41 @@ def clip_by_norm(
     old = is_old(semantics)
 
     def clip(t: Array) -> Array:
-        need_float(t, "clip_by_norm")
-        limit = operand(clip_norm, t, "clip_norm", cast=not old)
+        check_float(t, "clip_by_norm")
+        limit = read_limit(clip_norm, t, "clip_norm", cast=not old)
         check_broadcast(t.shape, limit.shape, "clip_norm")
-        check_limit(clip_norm, "clip_norm", negative="flips the sign" if old else "gives 0")
+        warn_of_limit("clip_norm", clip_norm, negative="flips the sign" if old else "gives 0")
         xp = namespace(t, limit)
         limit = limit if old else xp.maximum(limit, 0)
-        squares = _sum_over(t, axes, repeats_allowed=old)
-        positive = squares > 0
-        # Two wheres: derivative 1 at t = 0.
-        norm = xp.where(positive, xp.sqrt(xp.where(positive, squares, 1)), squares)
-        check_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
-        # A tie has the derivative of the norm, as in TensorFlow.
+        squares = _sum_squares_over(t, axes, repeats_allowed=old)
+        is_positive = squares > 0
+        # Two wheres, as in TensorFlow: the derivative at t = 0 is 1, not NaN.
+        norm = xp.where(is_positive, xp.sqrt(xp.where(is_positive, squares, 1)), squares)
+        warn_of_norm(norm, [t], "clip_by_norm gives 0 for finite entries and NaN for the others")
+        # If the two are equal, the derivative is that of the norm, as in TensorFlow.
         larger = xp.where(limit > norm, limit, norm)
         return flush_denormals(xp.asarray(flush_denormals(t * limit) / larger, dtype=t.dtype))
 
-    return on_values(clip, t)
+    return clip_values(clip, t)
 
 
-def _sum_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
-    """Sum of squares over the axes named, kept as length 1."""
+def _sum_squares_over(t: Array, axes: Any, repeats_allowed: bool) -> Array:
+    """Return the sum of squares over these axes, which keep length 1."""
     if axes is None:
         return sum_squares(t).reshape((1,) * t.ndim)
-    chosen = [
-        operator.index(a)
-        for a in np.atleast_1d(np.asarray(axes if np.size(axes) else [], dtype=object))
-    ]
-    if bad := [a for a in chosen if not -t.ndim <= a < t.ndim]:
-        raise InvalidArgumentError(
-            f"axes must be in [{-t.ndim}, {t.ndim}) for t of shape {t.shape}, got {bad[0]}"
-        )
+    # As objects, so that an axis that isn't an integer reaches `operator.index`, which refuses it.
+    listed = np.atleast_1d(np.asarray(axes if np.size(axes) else [], dtype=object))
+    chosen = [operator.index(a) for a in listed]
+    for a in chosen:
+        if not -t.ndim <= a < t.ndim:
+            raise InvalidArgumentError(
+                f"axes must be in [{-t.ndim}, {t.ndim}) for t of shape {t.shape}, got {a}"
+            )
     distinct = {a % t.ndim for a in chosen}
     if len(distinct) < len(chosen) and not repeats_allowed:
         raise InvalidArgumentError(f"axes must name each axis once, got {chosen}")
     keep = t.ndim - len(distinct)
+    # The last axes are contiguous: `sum_squares` adds them in TensorFlow's order.
     if distinct == set(range(keep, t.ndim)):
         return namespace(t).reshape(sum_squares(t, keep), (*t.shape[:keep], *[1] * len(distinct)))
     return flush_denormals(namespace(t).sum(t * t, axis=tuple(sorted(distinct)), keepdims=True))
@@ -145,11 +148,14 @@ def clip_by_average_norm(
 ) -> Array: ...
 
 
+@deferrable
 @quiet
 def clip_by_average_norm(
     t: Any, clip_norm: ArrayLike, name: str | None = None, *, mode: Mode = "eager"
 ) -> Array:
-    """Shrink t so that its norm divided by its number of entries is at most clip_norm (TensorFlow 1, deprecated there).
+    """Shrink t so that its norm divided by its number of entries is at most clip_norm.
+
+    Of TensorFlow 1, and deprecated there.
 
         result = t * clip_norm * min(size / sqrt(sum(t*t)), 1 / clip_norm)
 
@@ -177,22 +183,19 @@ def clip_by_average_norm(
             f"clip_by_average_norm needs float32, got {t.dtype}; convert it with "
             ".astype(np.float32)"
         )
-    limit = operand(clip_norm, t, "clip_norm")
+    limit = read_limit(clip_norm, t, "clip_norm")
     check_broadcast(t.shape, limit.shape, "clip_norm")
-    check_limit(clip_norm, "clip_norm", negative="switches clipping off")
+    warn_of_limit("clip_norm", clip_norm, negative="switches clipping off")
     xp = namespace(t, limit)
     one = np.float32(1)
     norm = xp.sqrt(sum_squares(t))
-    check_norm(norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others")
-    factor, most = (
-        np.float32(t.size) * flush_denormals(xp.asarray(one / norm)),
-        flush_denormals(xp.asarray(one / limit)),
+    warn_of_norm(
+        norm, [t], "clip_by_average_norm gives 0 for finite entries and NaN for the others"
     )
-    # A tie has the derivative of the norm, as in TensorFlow.
-    factor = xp.where(most < factor, most, factor)
-    product = (
-        t * flush_denormals(limit * factor)
-        if mode == "graph"
-        else flush_denormals(t * limit) * factor
-    )
-    return flush_denormals(xp.asarray(product))
+    factor = np.float32(t.size) * flush_denormals(xp.asarray(one / norm))
+    largest_factor = flush_denormals(xp.asarray(one / limit))
+    # If the two are equal, the derivative is that of the norm, as in TensorFlow.
+    factor = xp.where(largest_factor < factor, largest_factor, factor)
+    if mode == "graph":
+        return flush_denormals(xp.asarray(t * flush_denormals(limit * factor)))
+    return flush_denormals(xp.asarray(flush_denormals(t * limit) * factor))

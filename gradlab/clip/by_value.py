@@ -10,9 +10,10 @@ from .._base.arrays import Array, check_broadcast, flush_denormals, is_float, na
 from .._base.gradient_types import Gradient
 from .._base.options import Semantics, is_old
 from .._base.slices import IndexedSlices
+from .._base.tensors import deferrable
 from .._base.types import A
 from ..errors import DTypeError
-from ._limits import check_bounds, on_values, operand
+from ._limits import clip_values, read_limit, warn_of_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,6 +48,7 @@ def clip_by_value(
 ) -> Array: ...
 
 
+@deferrable
 @quiet
 def clip_by_value(
     t: Any,
@@ -56,7 +58,7 @@ def clip_by_value(
     *,
     semantics: Semantics = "tf2.21",
 ) -> Gradient:
-    """Every entry into [clip_value_min, clip_value_max].
+    """Move every entry into [clip_value_min, clip_value_max].
 
         result = max(min(t, clip_value_max), clip_value_min)
 
@@ -78,7 +80,7 @@ def clip_by_value(
     >>> clip_by_value(np.array([-5.0, 0.5, 7.0]), -1.0, 1.0)
     array([-1. ,  0.5,  1. ])
     """
-    ignore_nan = is_old(semantics)
+    ignores_nan_bounds = is_old(semantics)
 
     def clip(t: Array) -> Array:
         if t.dtype.kind == "c":
@@ -86,19 +88,17 @@ def clip_by_value(
                 f"clip_by_value needs real numbers, got {t.dtype}; clip "
                 "real and imaginary parts apart"
             )
-        low, high = (
-            operand(b, t, n)
-            for b, n in ((clip_value_min, "clip_value_min"), (clip_value_max, "clip_value_max"))
-        )
-        for bound, what in ((low, "clip_value_min"), (high, "clip_value_max")):
-            check_broadcast(t.shape, bound.shape, what)
-        check_bounds(t, clip_value_min, clip_value_max)
+        low = read_limit(clip_value_min, t, "clip_value_min")
+        high = read_limit(clip_value_max, t, "clip_value_max")
+        check_broadcast(t.shape, low.shape, "clip_value_min")
+        check_broadcast(t.shape, high.shape, "clip_value_max")
+        warn_of_bounds(t, clip_value_min, clip_value_max)
         xp = namespace(t, low, high)
         # `where` keeps NaN and -0.0 as they are, and has TensorFlow's derivative.
         below = xp.where(t > high, high, t)
         result = flush_denormals(xp.where(below < low, low, below))
-        if ignore_nan or not is_float(t.dtype):
+        if ignores_nan_bounds or not is_float(t.dtype):
             return result
         return xp.where(xp.isnan(low) | xp.isnan(high), xp.asarray(np.nan, t.dtype), result)
 
-    return on_values(clip, t)
+    return clip_values(clip, t)

@@ -1,9 +1,9 @@
 """Clipping by global norm as other libraries write it, for comparison side by side.
 
-Each function is the library's formula on NumPy arrays, in its order. Tests hold optax's and JAX's
-against the libraries (to a few ulp, for sums may be ordered otherwise) and PyTorch's against what
-PyTorch gave on the lab's cases; Keras's is the formula of its source. TensorFlow's is
-`clip_by_global_norm` itself.
+Each function is named for a library and is its formula on NumPy arrays, in its order of operations.
+Tests compare optax's and JAX's with the libraries (to a few ulp, because sums may be ordered
+otherwise), and PyTorch's with numbers recorded from PyTorch for the lab's cases; Keras's is the
+formula of its source. TensorFlow's is `clip_by_global_norm` itself.
 """
 
 from __future__ import annotations
@@ -60,9 +60,8 @@ def torch(tensors: Tensors, limit: float) -> Tensors:
 
     Source: PyTorch 2.13 `clip_grad_norm_` (2026).
     """
-    factor = np.asarray(limit, tensors[0].dtype) / (
-        _norm_of_norms(tensors) + np.asarray(1e-6, tensors[0].dtype)
-    )
+    dtype = tensors[0].dtype
+    factor = np.asarray(limit, dtype) / (_norm_of_norms(tensors) + np.asarray(1e-6, dtype))
     return [t * np.minimum(factor, np.ones_like(factor)) for t in tensors]
 
 

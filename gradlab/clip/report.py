@@ -1,9 +1,9 @@
-"""The effect of a clip in numbers, which none of the originals returns."""
+"""A report of what a clip changed; no original library returns one."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,8 +35,11 @@ class ClipReport:
     tensors: dict[str, ClipReport] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines = [_line("all", self)] + [_line(name, r) for name, r in self.tensors.items()]
-        lines += [f"not finite: {', '.join(self.nonfinite)}"] if self.nonfinite else []
+        lines = [_line("all", self)]
+        for name, tensor in self.tensors.items():
+            lines.append(_line(name, tensor))
+        if self.nonfinite:
+            lines.append(f"not finite: {', '.join(self.nonfinite)}")
         return "\n".join(lines)
 
 
@@ -67,7 +70,8 @@ def clip_report(before: Any, after: Any) -> ClipReport:
     >>> round(r.norm_before, 3), round(r.factor, 3), r.fraction_clipped, round(r.angle, 2)
     (5.0, 0.283, 1.0, 8.13)
     """
-    old, new = ({name: np.asarray(g) for name, g in named_leaves(side)} for side in (before, after))
+    old = {name: np.asarray(g) for name, g in named_leaves(before)}
+    new = {name: np.asarray(g) for name, g in named_leaves(after)}
     if len(old) != len(new):
         raise ValueError(
             f"before holds {len(old)} tensors, after holds {len(new)}; give the same list twice"
@@ -78,20 +82,17 @@ def clip_report(before: Any, after: Any) -> ClipReport:
             raise ValueError(f"{name} has shape {a.shape} before and {b.shape} after")
         sums[name] = _Sums.of(a, b)
     tensors = {name: s.report((name,)) for name, s in sums.items()}
-    whole = sum(sums.values(), _Sums())
+    total = sum(sums.values(), _Sums())
     names = tuple(name for name, s in sums.items() if s.nonfinite)
-    r = whole.report(names)
-    return ClipReport(
-        r.norm_before, r.norm_after, r.factor, r.fraction_clipped, r.angle, names, tensors
-    )
+    return replace(total.report(names), tensors=tensors)
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """Sums that a report needs, additive over tensors."""
+    """The sums that a report is computed from; those of several tensors are added."""
 
-    before: float = 0.0
-    after: float = 0.0
+    squares_before: float = 0.0
+    squares_after: float = 0.0
     dot: float = 0.0
     changed: int = 0
     size: int = 0
@@ -99,36 +100,38 @@ class _Sums:
 
     @classmethod
     def of(cls, a: np.ndarray, b: np.ndarray) -> _Sums:
-        x, y = a.astype(np.float64), b.astype(np.float64)
+        x = a.astype(np.float64)
+        y = b.astype(np.float64)
+        # Not `>`: a difference of NaN counts as a change.
         changed = ~(np.abs(x - y) <= 2 * np.spacing(np.abs(a)).astype(np.float64))
         return cls(
-            float((x * x).sum()),
-            float((y * y).sum()),
-            float((x * y).sum()),
-            int(changed.sum()),
-            a.size,
-            int((~np.isfinite(x)).sum()),
+            squares_before=float((x * x).sum()),
+            squares_after=float((y * y).sum()),
+            dot=float((x * y).sum()),
+            changed=int(changed.sum()),
+            size=a.size,
+            nonfinite=int((~np.isfinite(x)).sum()),
         )
 
     def __add__(self, other: _Sums) -> _Sums:
         return _Sums(*(getattr(self, f) + getattr(other, f) for f in self.__dataclass_fields__))
 
     def report(self, names: tuple[str, ...]) -> ClipReport:
-        before, after = math.sqrt(self.before), math.sqrt(self.after)
+        norm_before = math.sqrt(self.squares_before)
+        norm_after = math.sqrt(self.squares_after)
         return ClipReport(
-            before,
-            after,
-            after / before if before else 1.0,
-            self.changed / self.size if self.size else 0.0,
-            turn_angle(self.dot, before, after),
-            names if self.nonfinite else (),
+            norm_before=norm_before,
+            norm_after=norm_after,
+            factor=norm_after / norm_before if norm_before else 1.0,
+            fraction_clipped=self.changed / self.size if self.size else 0.0,
+            angle=turn_angle(self.dot, norm_before, norm_after),
+            nonfinite=names if self.nonfinite else (),
         )
 
 
 @quiet
 def turn_angle(dot: Any, before: Any, after: Any) -> Any:
-    """Angle in degrees between two vectors, from their scalar product and their norms."""
-    degrees = np.degrees(
-        np.arccos(np.clip(dot / np.multiply(before, after, dtype=np.float64), -1.0, 1.0))
-    )
+    """Return the angle in degrees between two vectors, from their dot product and their norms."""
+    cosine = np.clip(dot / np.multiply(before, after, dtype=np.float64), -1.0, 1.0)
+    degrees = np.degrees(np.arccos(cosine))
     return degrees if np.ndim(degrees) else float(degrees)

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from .._base.checked_files import checked, field, read_json, whole, write_json
+from .._base.checked_files import field, integer_field, read_json, report_damage, write_json
 from ..live.scheduling import shell
 from .catalog import EXERCISES, NOTEBOOKS, notebook
 from .questions import Feedback
@@ -52,7 +52,7 @@ def read(folder: Path) -> dict[str, Entry]:
         content = read_json(path, _KIND, (_VERSION,))
     except FileNotFoundError:
         return {}
-    with checked(path, _KIND):
+    with report_damage(path, _KIND):
         entries = field(content, "entries", dict)
         return {name: _entry(name, value) for name, value in entries.items()}
 
@@ -113,7 +113,7 @@ def merged(one: Mapping[str, Entry], other: Mapping[str, Entry]) -> dict[str, En
 def _entry(name: str, value: object) -> Entry:
     if not isinstance(value, dict) or value.keys() != {"solved", "tries"}:
         raise ValueError(f"{FILE} must say solved and tries of {name}, got {value!r}")
-    return Entry(field(value, "solved", str, type(None)), whole(value, "tries"))
+    return Entry(field(value, "solved", str, type(None)), integer_field(value, "tries"))
 
 
 _session: dict[str, Entry] = {}  # what this kernel knows; all there is if the file cannot be used

@@ -100,9 +100,11 @@ class Adadelta(Optimizer):
             "rewrite": {"accum": "accumulated_grad", "accum_update": "accumulated_delta_var"},
             "keras3": {"accum": "accumulated_grad", "accum_update": "accumulated_delta_var"},
         },
-        together=lambda version: ("accum", "accum_update") if version.engine == "keras3" else (),
+        slots_by_variable=lambda version: (
+            ("accum", "accum_update") if version.engine == "keras3" else ()
+        ),
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
         needs_count=False,
     )
 

@@ -9,17 +9,17 @@ from typing import Any, Self
 import numpy as np
 
 from .. import rules
-from .._base.arrays import Array, namespace, take_rows
+from .._base.arrays import CACHED, Array, is_jax, namespace, take_rows
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
 from ..rules import dense_and_sparse as apply
-from ..rules.rule import Slots
+from ..rules.rule import Rule, Slots
 from ..train.update import InspectSlots
 from ..train.variable import Variable
 from .clips import has_duplicates
 from .optimizer import Optimizer, own_argument
-from .versions import Declaration, Name, Strict, Version
+from .versions import Declaration, Name, Strict
 
 _SCATTER = rules.StochasticGradientDescent()
 
@@ -49,14 +49,32 @@ def step_unsummed(
 step_unsummed.row_local = True  # type: ignore[attr-defined]  # so large tables are updated in place
 
 
-def _look(version: Version, v: Variable, g: Gradient) -> InspectSlots:
-    if not version.sums_duplicates and has_duplicates(g):
+def _inspect_gradient(engine: Any, rule: Rule, v: Variable, g: Gradient) -> InspectSlots | None:
+    if not engine.version.sums_duplicates and has_duplicates(g):
         warn(
             f"Keras 3 does not sum slices of one row: the accumulator of {v.name} gets the sum of "
             "their squares",
             KerasWarning,
         )
+    if _cannot_overflow(engine.weights.of(v).get("accumulator"), v, g):
+        return None
     return partial(_warn_of_frozen, v)
+
+
+def _cannot_overflow(accumulator: Variable | None, v: Variable, g: Gradient) -> bool:
+    """Tell whether one look at a large gradient shows that every new accumulator is finite.
+
+    A step whose slots are inspected before they are stored needs new memory for them, which costs a
+    large step a third of its time. Small arrays aren't worth the look.
+    """
+    if accumulator is None or isinstance(g, IndexedSlices) or v._value.size <= CACHED:
+        return False
+    old: Any = accumulator._buffer.array
+    if is_jax(old) or is_jax(g) or v.dtype not in (np.float32, np.float64) or g.dtype != v.dtype:
+        return False
+    with np.errstate(all="ignore"):
+        # Accumulators and squares aren't negative, so each is at most their sum.
+        return bool(np.isfinite(old.sum() + np.vdot(g, g)))
 
 
 def _warn_of_frozen(v: Variable, slots: Slots, rows: Any, new: Slots) -> None:
@@ -135,7 +153,7 @@ class Adagrad(Optimizer):
         choose_sparse=lambda version, rule: (
             apply.rows if version.sums_duplicates else step_unsummed
         ),
-        look=_look,
+        inspect_gradient=_inspect_gradient,
         rebuilds_schedules=False,
         needs_count=False,
     )

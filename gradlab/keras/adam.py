@@ -14,13 +14,25 @@ from .unsummed import choose_every_row, warn_of_unsummed
 from .versions import Declaration, Name, Strict
 
 
-def powers_of_betas(rule: Any, steps: Any) -> Shared:
+def beta_in_double(beta: Any, dtype: Any) -> Any:
+    """Return a beta as variables of a dtype have it, which may be 1 in 16 bits, as a float64.
+
+    >>> import ml_dtypes
+    >>> beta_in_double(0.999, np.dtype(ml_dtypes.bfloat16)).item()
+    1.0
+    """
+    if np.dtype(dtype).itemsize == 2:
+        beta = np.asarray(beta, dtype)
+    return np.float64(beta)
+
+
+def powers_of_betas(rule: Any, steps: Any, dtype: Any) -> Shared:
     """Return the fields of a rule that are its betas to the power of the step."""
     step = 1 + int(np.asarray(steps))
     fields = {}
     for beta in ("beta1", "beta2"):
         if hasattr(rule, f"{beta}_power"):
-            fields[f"{beta}_power"] = np.float64(getattr(rule, beta)) ** step
+            fields[f"{beta}_power"] = beta_in_double(getattr(rule, beta), dtype) ** step
     return fields
 
 
@@ -85,9 +97,9 @@ class Adam(Optimizer):
         step_fields=powers_of_betas,
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"m": "momentum", "v": "velocity", "vhat": "velocity_hat"}},
-        together=lambda version: ("m", "v") if version.engine == "keras3" else (),
+        slots_by_variable=lambda version: ("m", "v") if version.engine == "keras3" else (),
         choose_sparse=choose_every_row,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

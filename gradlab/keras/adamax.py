@@ -73,9 +73,9 @@ class Adamax(Optimizer):
         step_fields=powers_of_betas,
         hyperparameters=("beta_1", "beta_2"),
         slots={"rewrite": {"v": "u"}, "keras3": {"m": "momentum", "v": "norm"}},
-        together=lambda version: ("m", "v") if version.engine == "keras3" else (),
+        slots_by_variable=lambda version: ("m", "v") if version.engine == "keras3" else (),
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

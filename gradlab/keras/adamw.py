@@ -64,8 +64,8 @@ class AdamW(Adam):
     ) -> None:
         if weight_decay is None:
             raise ValueError(
-                "Argument `weight_decay` must be a float. Received: "
-                "weight_decay=None; take Adam instead"
+                "Missing value of `weight_decay`. Argument `weight_decay` must be a float. "
+                "Received: weight_decay=None; take Adam instead"
             )
         super().__init__(
             learning_rate,

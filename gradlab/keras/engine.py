@@ -4,9 +4,20 @@ An `Optimizer` is what users see, and it holds one engine: `legacy.LegacyEngine`
 and legacy, `keras3.Keras3Engine` for the rewrite and Keras 3. The engine holds the settings, the
 `Weights`, and the lock under which it steps. It knows nothing of losses, graphs or replicas.
 
-A step is `fill` (drop the pairs without a gradient), `commits` (compute everything, return
-functions that only store), and calling these, the count of iterations last. So a call that raises
-has changed nothing, unless `strict`.
+One `apply_gradients`, in order:
+
+1. `fill` drops the pairs without a gradient, and notes the variables of the step.
+2. `step` takes the lock, then those of the variables.
+3. `prepare_step` computes everything and returns functions that only store:
+   - `check_gradient` makes an array or slices of each gradient, which fit its variable;
+   - `transform` aggregates, clips and transforms the gradients;
+   - `jobs` finds for each variable its rule, its learning rate, and how slices meet the rule;
+   - `train.update.prepare_commits` runs the rules.
+4. `step` calls these functions: slots are made, new values stored, and `count` comes last.
+
+So a call that raises has changed nothing, unless `strict`. `Keras3Engine` takes another way in 3
+where weight decay, averages, or accumulated gradients act around the rule: `accumulate`, then
+`prepare_update`.
 """
 
 from __future__ import annotations
@@ -33,7 +44,7 @@ from ..rules.rule import Rule, Slots
 from ..train.buffers import Buffer, UnownedSlotBuffer
 from ..train.copies import follow, get_copy
 from ..train.gradient_checks import checked_gradient, read_pairs
-from ..train.update import Commit, Job, prepare_commits
+from ..train.update import Commit, Job, prepare_commits, rule_for
 from ..train.variable import Variable, current_collection
 from .arguments import check_arguments, check_name
 from .backend import current_replicas
@@ -45,16 +56,16 @@ from .weights import Weights, is_trainable
 Pairs = Sequence[tuple[Any, Variable]]  # gradient, variable
 Process = Callable[[list[pure.Pair]], list[pure.Pair]]
 # Attributes of `Engine`: tuples of the user's variables.
-VARIABLES = ("asked", "known", "undecayed")
+VARIABLES = ("step_variables", "built_variables", "undecayed")
 _log = logging.getLogger("gradlab")
 
 
 @dataclasses.dataclass(frozen=True)
 class Arguments:
-    """What an optimizer is made of: its class, the version, and what its constructor was given.
+    """What an optimizer is made of: its class, the version, and what its constructor was arguments.
 
-    `own` holds the optimizer's own arguments by name, `extra` the keywords that only some versions
-    have.
+    `own_arguments` holds those of the optimizer's class by name, `keywords` those that only some
+    versions have.
     """
 
     optimizer: type
@@ -63,52 +74,57 @@ class Arguments:
     name: str | None
     strict: Strict
     learning_rate: Any
-    own: Mapping[str, Any]
-    extra: Mapping[str, Any]
+    own_arguments: Mapping[str, Any]
+    keywords: Mapping[str, Any]
 
 
 class Engine:
     """One optimizer of one version.
 
     Attributes:
-        own: the optimizer's own arguments by name; those that are hyperparameters as a
+        own_arguments: those of the optimizer's class by name; those that are hyperparameters as a
             `Hyperparameter`.
         hyper: the hyperparameters that become variables, the learning rate among them.
         limits: the clip arguments that are set.
-        asked: the variables of this step, in its order.
-        known: those of the first step or of `build`.
+        step_variables: the variables of this step, in its order.
+        built_variables: those of the first step or of `build`.
         undecayed: variables that are excluded from weight decay.
+        scope: what stands ahead of the optimizer's name in names of weights, "outer/" for example.
     """
 
     declaration: Declaration
     lock: threading.RLock
 
-    def __init__(self, given: Arguments) -> None:
-        extra = given.extra
-        self.declaration = given.declaration
-        self.version = given.version
-        self.strict = is_strict(given.strict)
+    def __init__(self, arguments: Arguments) -> None:
+        keywords = arguments.keywords
+        self.declaration = arguments.declaration
+        self.version = arguments.version
+        self.strict = is_strict(arguments.strict)
         self.replicas = current_replicas()
-        check_arguments(extra, self.version, self.replicas is not None, given.optimizer)
-        check_name(given.name, self.version)
-        self.name = given.name or current_collection().unique_name(
-            snake_case(given.optimizer.__name__)
+        check_arguments(keywords, self.version, self.replicas is not None, arguments.optimizer)
+        check_name(arguments.name, self.version)
+        self.name = arguments.name or current_collection().unique_name(
+            snake_case(arguments.optimizer.__name__)
         )
-        self.limits = {limit: extra[limit] for limit in CLIPS if extra.get(limit) is not None}
+        self.limits = {limit: keywords[limit] for limit in CLIPS if keywords.get(limit) is not None}
         for limit, value in self.limits.items():
             check_limit(limit, value, self.version)
-        self.gradient_aggregator = extra.get("gradient_aggregator")
-        self.gradient_transformers = list(extra.get("gradient_transformers") or [])
-        self.rule_class = self.declaration.choose_rule(self.version, given.own)
-        self.own = dict(given.own)
+        self.gradient_aggregator = keywords.get("gradient_aggregator")
+        self.gradient_transformers = list(keywords.get("gradient_transformers") or [])
+        self.rule_class = self.declaration.choose_rule(self.version, arguments.own_arguments)
+        self.own_arguments = dict(arguments.own_arguments)
         for argument in self.declaration.hyperparameters:
-            self.own[argument] = Hyperparameter(argument, given.own[argument])
+            self.own_arguments[argument] = Hyperparameter(
+                argument, arguments.own_arguments[argument]
+            )
         self.hyper: dict[str, Hyperparameter] = {}
         self.has_created_hyper = False
-        self.asked: tuple[Variable, ...] = ()
-        self.known: tuple[Variable, ...] = ()
+        self.step_variables: tuple[Variable, ...] = ()
+        self.built_variables: tuple[Variable, ...] = ()
         self.undecayed: tuple[Variable, ...] = ()
-        self.weights = Weights(self.version)
+        self.scope = ""
+        unnamed_slots = self.declaration.unnamed_slots.get(self.version.name, ())
+        self.weights = Weights(self.version, unnamed_slots)
         renew_in_child(self, "lock")
 
     # Settings
@@ -129,16 +145,16 @@ class Engine:
         """Return one of the optimizer's own arguments as it is now."""
         if name in self.hyper:
             return self.read(name)
-        value = self.own[name]
+        value = self.own_arguments[name]
         return value.value if isinstance(value, Hyperparameter) else value
 
     def write_argument(self, name: str, value: Any) -> None:
         """Set one of the optimizer's own arguments."""
-        old = self.own[name]
+        old = self.own_arguments[name]
         if isinstance(old, Hyperparameter):
             old.write(value)
         else:
-            self.own = {**self.own, name: value}  # `view` shares the old one
+            self.own_arguments = {**self.own_arguments, name: value}  # `view` shares the old one
 
     def set_limit(self, name: str, value: Any) -> None:
         """Set a clip argument, or take it away by None."""
@@ -166,14 +182,15 @@ class Engine:
         """Return the learning rate of step number `step`, which is not counted yet, for variables of one dtype."""
         raise NotImplementedError(f"{type(self).__name__} must define rate(step, dtype)")
 
-    def extras(self) -> dict[str, Any]:
+    def settings_around_rule(self) -> dict[str, Any]:
         """Return what acts around the rule, by name: plain attributes, which may be set."""
         return {}
 
     def own_config(self) -> dict[str, Any]:
         """Return the optimizer's own arguments as a config has them."""
         return {
-            name: x.number() if isinstance(x, Hyperparameter) else x for name, x in self.own.items()
+            name: x.number() if isinstance(x, Hyperparameter) else x
+            for name, x in self.own_arguments.items()
         }
 
     def config(self) -> dict[str, Any]:
@@ -188,16 +205,29 @@ class Engine:
 
     def rule(self) -> Rule:
         """Return the rule of the next step, with the arguments as they are now."""
-        values = dict(self.own)
+        return self.rule_at(self.read_rule(), np.dtype(np.float32))
+
+    def rule_at(self, rule: Rule, dtype: Any) -> Rule:
+        """Return a rule as it is at the next step, for variables of one dtype."""
+        return rule.at(self.declaration.step_fields(rule, self.updates_made(), dtype))
+
+    def read_rule(self) -> Rule:
+        """Return the rule without what changes from step to step; functions are called for it."""
+        values = dict(self.own_arguments)
         for name in self.declaration.hyperparameters:
-            values[name] = self.own[name].read()
-        rule = self._make_rule(values)
-        return rule.at(self.declaration.step_fields(rule, self.updates_made()))
+            values[name] = self.own_arguments[name].read()
+        return self._make_rule(values)
 
     def blank_rule(self) -> Rule:
         """Return the rule as far as its slots go: hyperparameters that are functions are not called for it."""
         hyperparameters = self.declaration.hyperparameters
-        return self._make_rule({k: x for k, x in self.own.items() if k not in hyperparameters})
+        return self._make_rule(
+            {k: x for k, x in self.own_arguments.items() if k not in hyperparameters}
+        )
+
+    def blank_rule_for(self, v: Variable) -> Rule:
+        """Return the rule of one variable as far as its slots go."""
+        return rule_for(self.blank_rule(), v)
 
     def _make_rule(self, values: Mapping[str, Any]) -> Rule:
         if values.get("epsilon", 0.0) is None:
@@ -213,6 +243,7 @@ class Engine:
                 if argument in self.declaration.hyperparameters:
                     value = _as_number(value)
                 fields[field] = bool(value) if isinstance(defaults[field], bool) else value
+        fields.update(self.declaration.argument_fields(values))
         for field, argument in self.declaration.shares.items():
             if self.version.shares_in_double and argument in values and field in defaults:
                 fields[field] = 1 - values[argument]
@@ -221,10 +252,13 @@ class Engine:
                 fields[start] = float(np.float32(fields[start]))
         return self.rule_class(**fields)
 
+    def slot_name(self, slot: str) -> str:
+        """Return the version's name for a slot of the rule."""
+        return self.declaration.slots.get(self.version.name, {}).get(slot, slot)
+
     def slot_names(self, rule: Rule) -> list[str]:
         """Return the version's names for the slots of the rule, in their order."""
-        names = self.declaration.slots.get(self.version.name, {})
-        return [names.get(slot, slot) for slot in rule.slots]
+        return [self.slot_name(slot) for slot in rule.slots]
 
     def extra_slots(self) -> tuple[str, ...]:
         """Return the slots of every variable beside those of the rule, in the order in which Keras makes them."""
@@ -235,7 +269,7 @@ class Engine:
     @property
     def prefix(self) -> str:
         """What names of weights begin with where a step makes them."""
-        return f"{self.name}/"
+        return f"{self.scope}{self.name}/"
 
     def iterations(self) -> Any:
         """Return the count of updates that users see, made now if there is none."""
@@ -256,8 +290,12 @@ class Engine:
 
     def keep_only(self, slots: Mapping[Variable, Mapping[str, Array]]) -> None:
         """Set the slots to these values, made in Keras's order, and drop all others."""
-        names = set(self.slot_names(self.blank_rule()))
-        self.make_slots([v for v, values in slots.items() if names <= values.keys()])
+        complete = [
+            v
+            for v, values in slots.items()
+            if set(self.slot_names(self.blank_rule_for(v))) <= values.keys()
+        ]
+        self.make_slots(complete)
         self.weights.keep_only(slots, self.prefix)
 
     def create(self, variables: Sequence[Variable]) -> None:
@@ -266,34 +304,47 @@ class Engine:
         self.create_hyper(self.prefix)
         self.make_slots(variables)
 
-    def make_slots(self, variables: Sequence[Variable]) -> None:
-        """Make missing slots of the rule, in Keras's order."""
+    def make_slots(self, variables: Sequence[Variable], prefix: str | None = None) -> None:
+        """Make missing slots of the rule, in Keras's order; `prefix` is as of `build`."""
+        if prefix is None:
+            prefix = self.prefix
         rule = self.blank_rule()
-        names = self.slot_names(rule)
+        usual_names = self.slot_names(rule)
         starts = {}
         for v in variables:
+            own_rule = rule_for(rule, v)
+            names = usual_names if own_rule is rule else self.slot_names(own_rule)
             if names and not is_trainable(v.dtype):
                 raise DTypeError(
                     f"{v.name} is {v.dtype}; only floating-point variables can have slots"
                 )
             if not set(names) <= self.weights.of(v).keys():
-                starts[v] = dict(zip(rule.slots, self.buffers(v, rule), strict=True))
+                starts[v] = self.slot_starts(v)
         is_legacy = self.version.engine == "legacy"
         if is_legacy:
-            self.make_counted(variables)
-        for group in self.declaration.group_slots(self.version, rule):
-            for v, buffers in starts.items():
+            self.make_counted(variables, prefix)
+        slots = chain.from_iterable(starts.values())
+        for group in self.declaration.group_slots(self.version, slots):
+            for v, values in starts.items():
                 for slot in group:
-                    name = names[list(rule.slots).index(slot)]
-                    self.weights.add_slot(v, name, buffers[slot].array, self.prefix)
+                    if slot in values:
+                        name = self.slot_name(slot)
+                        self.weights.add_slot(v, name, values[slot], prefix)
         if not is_legacy:
-            self.make_counted(variables)
+            self.make_counted(variables, prefix)
 
-    def make_counted(self, variables: Sequence[Variable]) -> None:
+    def slot_starts(self, v: Variable) -> dict[str, Array]:
+        """Return the slots of a variable by the rule's names: what they hold, or will start with."""
+        rule = self.blank_rule_for(v)
+        unused = self.declaration.unused_slots(self.version, rule)
+        arrays = [buffer.array for buffer in self.buffers(v, rule)]
+        return {**unused, **dict(zip(rule.slots, arrays, strict=True))}
+
+    def make_counted(self, variables: Sequence[Variable], prefix: str) -> None:
         """Make the weight that depends on the count only, in the dtype of the first variable."""
         name = self.declaration.counted.get(self.version.name)
         if name and variables:
-            self.weights.make_counted(name, variables[0].dtype, self.prefix)
+            self.weights.make_counted(name, variables[0].dtype, prefix)
             self.update_counted()
 
     def update_counted(self) -> None:
@@ -301,7 +352,7 @@ class Engine:
         weight = self.weights.counted
         steps = self.updates_made()
         if weight is not None and steps > 0:
-            fields = self.declaration.step_fields(self.rule(), steps - 1)
+            fields = self.declaration.step_fields(self.read_rule(), steps - 1, weight.dtype)
             weight.assign(np.asarray(fields[self.declaration.counted_field], weight.dtype))
 
     def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
@@ -333,7 +384,7 @@ class Engine:
         is_keras3 = self.version.name == "keras3"
         if not filled and (pairs or is_keras3):
             raise ValueError(f"No gradients provided for any variable: {missing}")
-        self.check_known([v for _, v in pairs])
+        self.note_step_variables([v for _, v in pairs])
         if missing and is_keras3:
             warn(
                 f"Gradients do not exist for variables {missing}: they stay as they are",
@@ -343,8 +394,8 @@ class Engine:
             _log.warning("Gradients do not exist for variables %s: they stay as they are", missing)
         return filled
 
-    def check_known(self, variables: Sequence[Variable]) -> None:
-        """Refuse a variable that comes too late for the version."""
+    def note_step_variables(self, variables: Sequence[Variable]) -> None:
+        """Note the variables of a step, and refuse one that comes too late for the version."""
 
     def check_gradient(self, g: Any, v: Variable) -> Gradient:
         """Return the gradient as an array or slices that fit the variable."""
@@ -357,10 +408,14 @@ class Engine:
         """Return the gradients of the loss itself; None keeps its place."""
         return pairs
 
+    def aggregate(self, pairs: Pairs) -> Pairs:
+        """Return what the optimizer's `gradient_aggregator` makes of the gradients."""
+        return pairs if self.gradient_aggregator is None else self.gradient_aggregator(pairs)
+
     def transform(self, pairs: Pairs, clip: bool, aggregate: bool) -> Pairs:
         """Return the gradients as the rule gets them: aggregated, clipped, transformed."""
-        if aggregate and self.gradient_aggregator is not None:
-            pairs = self.gradient_aggregator(pairs)
+        if aggregate:
+            pairs = self.aggregate(pairs)
         if clip:
             pairs = clip_pairs(pairs, self.limits, self.version)
         for transform in self.gradient_transformers:
@@ -370,7 +425,7 @@ class Engine:
     def step(self, pairs: Pairs, clip: bool, aggregate: bool = True) -> None:
         """Update all variables, then count one iteration."""
         with self.hold(pairs):
-            for commit in self.commits(pairs, clip, aggregate):
+            for commit in self.prepare_step(pairs, clip, aggregate):
                 commit()
 
     @contextmanager
@@ -382,7 +437,7 @@ class Engine:
                 stack.enter_context(v._lock)
             yield
 
-    def commits(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+    def prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
         """Return functions that store the results, the count last.
 
         All that may fail is done now; if strict, in between: what is ahead of a bad gradient is
@@ -398,7 +453,9 @@ class Engine:
 
         def prepare(batch: Sequence[Job]) -> list[Commit]:
             return prepare_commits(
-                batch, lambda v: self.buffers(v, rule), lambda v, x: self.store(v, rule, x)
+                batch,
+                lambda v: self.buffers(v, rule_for(rule, v)),
+                lambda v, x: self.store(v, rule_for(rule, v), x),
             )
 
         stores: Iterable[Commit]
@@ -412,35 +469,36 @@ class Engine:
 
         return chain([make_weights], stores, [self.count])
 
-    def ready(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
-        """Return what is applied now of the gradients, before clips, and what keeps the rest for later."""
+    def accumulate(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
+        """Return the gradients that are due at this call, before clips, and functions that store sums."""
         return pairs, []
 
-    def commits_of_ready(
+    def prepare_update(
         self, pairs: Pairs, variables: Sequence[Variable], clip: bool
     ) -> Iterable[Commit]:
         """Return `commits` after `ready`; `variables` are those that had gradients."""
-        return self.commits(pairs, clip, aggregate=False)
+        return self.prepare_step(pairs, clip, aggregate=False)
 
     def count(self) -> None:
-        """Count one step. Its variables are known from now on."""
+        """Count one step. Its variables are those of the optimizer from now on."""
         self.weights.make_iterations("").assign_add(1)
         self.update_counted()
-        self.known = self.known or self.asked
+        self.built_variables = self.built_variables or self.step_variables
 
     def jobs(self, pairs: Pairs) -> Iterator[Job]:
         """Yield what is to be done for each pair."""
         iterations = self.weights.iterations
         step = np.asarray(np.int64(0) if iterations is None else iterations.value)
-        rates = {
-            dtype: self.rate(step, dtype) for dtype in dict.fromkeys(v.dtype for _, v in pairs)
-        }
-        rule = self.rule()
+        dtypes = dict.fromkeys(v.dtype for _, v in pairs)
+        rates = {dtype: self.rate(step, dtype) for dtype in dtypes}
+        rule = self.read_rule()
+        rules = {dtype: self.rule_at(rule, dtype) for dtype in dtypes}
         sparse = self.sparse()
         for gradient, v in pairs:
             g = self.check_gradient(gradient, v)
-            look = self.declaration.look(self.version, v, g)
-            yield Job(rule, v, g, rates[v.dtype], sparse, look)
+            rule_of_v = rule_for(rules[v.dtype], v)
+            inspect_slots = self.declaration.inspect_gradient(self, rule_of_v, v, g)
+            yield Job(rule_of_v, v, g, rates[v.dtype], sparse, inspect_slots)
 
     def sparse(self) -> pure.Sparse:
         """Return how IndexedSlices meet the rule."""
@@ -452,13 +510,26 @@ class Engine:
         """Return the state for a tree of weights."""
         return pure.init(self.rule(), values)
 
-    def pure_update(self, state: Any, values: Any, grads: Any, process: Process) -> tuple[Any, Any]:
-        """Return new values and the new state; `process` gets the gradients there are and returns them clipped."""
+    def pure_update(
+        self,
+        state: Any,
+        values: Any,
+        grads: Any,
+        process: Process,
+        names: Sequence[str] | None = None,
+    ) -> tuple[Any, Any]:
+        """Return new values and the new state.
+
+        Args:
+            process: gets the gradients there are and returns them clipped.
+            names: of the leaves, their paths in the tree by default.
+        """
 
         def rate(dtype: Any) -> Any:
             return self.rate(state["step"], dtype)
 
-        return pure.update(self.rule(), rate, state, values, grads, self.sparse(), process)
+        rule = self.rule()
+        return pure.update(rule, rate, state, values, grads, self.sparse(), process, names)
 
     # Copies
 

@@ -27,7 +27,7 @@ _NOT_NEGATIVE = (
 
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
     if version.engine == "legacy":
-        return with_order("sparse", one_each="scalar")
+        return with_order("sparse", scalar_row_order="scalar")
     return choose_every_row(version, rule)
 
 
@@ -99,9 +99,9 @@ class Ftrl(Optimizer):
             "beta",
         ),
         slots={"tf2.3": _NAMES, "legacy": _NAMES, "rewrite": _NAMES, "keras3": _NAMES},
-        together=lambda version: ("accum", "linear"),
+        slots_by_variable=lambda version: ("accum", "linear"),
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

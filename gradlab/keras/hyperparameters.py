@@ -81,7 +81,7 @@ class Hyperparameter:
         if not isinstance(self.value, Variable) or isinstance(value, LearningRateSchedule):
             self.value = value
             return
-        self.value.assign(value)
+        self.value.load(value)  # at once, in a Graph too
         if self.value.dtype.kind == "i" and self.value.value != np.asarray(value):
             warn(
                 f"{self.name} was given as an integer, so its variable is one: {value} becomes "

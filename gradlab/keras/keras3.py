@@ -34,6 +34,7 @@ from .._base.arrays import Array, as_array, is_jax, is_traced, namespace, precis
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..rules import pure
+from ..rules.rule import Rule
 from ..schedules import LearningRateSchedule
 from ..train.update import Commit
 from ..train.variable import Variable
@@ -45,7 +46,7 @@ from .versions import CLIPS
 AVERAGE = "average"  # slots as Keras names them, and keys of the pure state
 SUM = "gradient_accumulator"
 Leaves = list[Array]
-Given = list[Gradient | None]
+Gradients = list[Gradient | None]
 
 
 class Keras3Engine(Engine):
@@ -57,18 +58,18 @@ class Keras3Engine(Engine):
             gradient_accumulation_steps: the constructor's arguments; they may be set.
     """
 
-    def __init__(self, given: Arguments) -> None:
-        super().__init__(given)
+    def __init__(self, arguments: Arguments) -> None:
+        super().__init__(arguments)
         self.is_keras3 = self.version.name == "keras3"
-        extra = {**self.version.defaults, **given.extra}
-        self.weight_decay = extra["weight_decay"]
-        self.use_ema = extra["use_ema"]
-        self.ema_momentum = extra["ema_momentum"]
-        self.ema_overwrite_frequency = extra["ema_overwrite_frequency"]
-        self.loss_scale_factor = extra.get("loss_scale_factor")
-        self.gradient_accumulation_steps = extra.get("gradient_accumulation_steps")
+        keywords = {**self.version.defaults, **arguments.keywords}
+        self.weight_decay = keywords["weight_decay"]
+        self.use_ema = keywords["use_ema"]
+        self.ema_momentum = keywords["ema_momentum"]
+        self.ema_overwrite_frequency = keywords["ema_overwrite_frequency"]
+        self.loss_scale_factor = keywords.get("loss_scale_factor")
+        self.gradient_accumulation_steps = keywords.get("gradient_accumulation_steps")
         self.undecayed_names: tuple[str, ...] = ()
-        rate = Hyperparameter("learning_rate", self._first_rate(given.learning_rate))
+        rate = Hyperparameter("learning_rate", self._first_rate(arguments.learning_rate))
         self.hyper = {"learning_rate": rate}
         self.create_hyper(self.prefix if self.is_keras3 else "")
         self.weights.make_iterations(self.prefix)
@@ -117,7 +118,7 @@ class Keras3Engine(Engine):
         """Return the learning rate of a step for variables of one dtype."""
         return self.hyper["learning_rate"].at(step, dtype)
 
-    def extras(self) -> dict[str, Any]:
+    def settings_around_rule(self) -> dict[str, Any]:
         """Return what acts around the rule, by name."""
         version = self.version
         return {
@@ -134,7 +135,7 @@ class Keras3Engine(Engine):
         return {
             "name": self.name,
             **self.version.defaults,
-            **self.extras(),
+            **self.settings_around_rule(),
             **dict.fromkeys(CLIPS),
             **self.limits,
             "learning_rate": rate,
@@ -175,33 +176,38 @@ class Keras3Engine(Engine):
 
     def set_weights(self, weights: Sequence[Any]) -> None:
         """Assign all weights. ValueError before `build` and the first step."""
-        if not self.known:
+        if not self.built_variables:
             raise ValueError(
                 "You are calling `set_weights()` on an optimizer that has not yet been built: "
                 "call build(variables)"
             )
         super().set_weights(weights)
 
-    def build(self, variables: tuple[Variable, ...]) -> None:
-        """Make all that is kept for these variables. A second call does nothing."""
-        if self.known:
+    def build(self, variables: tuple[Variable, ...], prefix: str | None = None) -> None:
+        """Make all that is kept for these variables. A second call does nothing.
+
+        `prefix` is what names of weights begin with, as in a step unless it is arguments.
+        """
+        if self.built_variables:
             return
-        self.known = variables
+        if prefix is None:
+            prefix = self.prefix
+        self.built_variables = variables
         for slot in self.extra_slots():
             for v in variables:
-                self.weights.add_slot(v, slot, self._start_of(v.value, slot), self.prefix)
-        self.make_slots(variables)
+                self.weights.add_slot(v, slot, self._start_of(v.value, slot), prefix)
+        self.make_slots(variables, prefix)
 
     def create(self, variables: Sequence[Variable]) -> None:
         """Build, then make what is missing."""
         if variables:
-            self.build(self.asked)
+            self.build(self.step_variables)
         super().create(variables)
 
     def keep_only(self, slots: Mapping[Variable, Mapping[str, Array]]) -> None:
         """Set the slots to these values, made in Keras's order whatever that of the state is."""
-        known = self.known
-        self.known = ()
+        known = self.built_variables
+        self.built_variables = ()
         if known:
             self.build(known)
         self.weights.keep_only(slots, self.prefix)
@@ -215,7 +221,7 @@ class Keras3Engine(Engine):
         slots = self.weights.of(v)
         if slot in slots:
             return slots[slot]._value
-        if self.known:
+        if self.built_variables:
             raise RuntimeError(
                 f"{v.name} has no {slot}: use_ema and gradient_accumulation_steps cannot be set "
                 "after build() or the first step; make another optimizer"
@@ -223,7 +229,7 @@ class Keras3Engine(Engine):
         return self._start_of(v.value, slot)
 
     def _store_slots(self, slot: str, values: Mapping[Variable, Array]) -> None:
-        self.build(self.asked)
+        self.build(self.step_variables)
         for v, x in values.items():
             self.weights.add_slot(v, slot, x, self.prefix).assign(x)
 
@@ -231,7 +237,7 @@ class Keras3Engine(Engine):
         self, variables: Sequence[Variable], names: Iterable[str]
     ) -> None:
         """Leave these variables, and those with a matching name, undecayed."""
-        if self.known and not self.is_keras3:
+        if self.built_variables and not self.is_keras3:
             raise ValueError(
                 "exclude_from_weight_decay can only be called before the "
                 "first step and before build()"
@@ -247,9 +253,9 @@ class Keras3Engine(Engine):
                 f"there is no moving average of {', '.join(unknown)}; give variables that the "
                 "optimizer was built with"
             )
-        if self.is_keras3 and len(variables) != len(self.known):
+        if self.is_keras3 and len(variables) != len(self.built_variables):
             raise ValueError(
-                f"var_list must be the {len(self.known)} variables of build(), got {len(variables)}"
+                f"var_list must be the {len(self.built_variables)} variables of build(), got {len(variables)}"
             )
         for v in variables:
             v.assign(self.weights.of(v)[AVERAGE].value)
@@ -258,15 +264,23 @@ class Keras3Engine(Engine):
 
     def acts_around(self) -> bool:
         """Return whether anything is done beside the rule."""
-        is_set = self.weight_decay is not None or self.loss_scale_factor is not None
+        decay_arguments = self.declaration.decay_arguments.values()
+        decays = [self.weight_decay, *(self.own_arguments[name] for name in decay_arguments)]
+        is_set = self.loss_scale_factor is not None or any(x is not None for x in decays)
         return is_set or bool(self.use_ema or self.gradient_accumulation_steps)
 
-    def check_known(self, variables: Sequence[Variable]) -> None:
-        """Refuse variables that were not there at the first step."""
+    def weight_decay_of(self, rule: Rule) -> float | None:
+        """Return the weight decay of the variables of a rule."""
+        argument = self.declaration.decay_arguments.get(type(rule))
+        weight_decay: float | None = self.own_arguments[argument] if argument else self.weight_decay
+        return weight_decay
+
+    def note_step_variables(self, variables: Sequence[Variable]) -> None:
+        """Note the variables of a step, and refuse those that were not there at the first one."""
         if not variables:
             return
-        self.asked = tuple(dict.fromkeys(variables))
-        known = set(self.known)
+        self.step_variables = tuple(dict.fromkeys(variables))
+        known = set(self.built_variables)
         for v in variables:
             if known and v not in known:
                 raise self.version.unknown_variable(
@@ -276,8 +290,8 @@ class Keras3Engine(Engine):
 
     @contextmanager
     def hold(self, pairs: Pairs) -> Iterator[None]:
-        """Hold all known variables where averages may be written to them."""
-        averaged_too = [(None, v) for v in self.known] if self.use_ema else []
+        """Hold all variables where averages may be written to them."""
+        averaged_too = [(None, v) for v in self.built_variables] if self.use_ema else []
         with super().hold([*pairs, *averaged_too]):
             yield
 
@@ -285,21 +299,25 @@ class Keras3Engine(Engine):
         """Return the gradients of the loss itself; None keeps its place."""
         return [(unscale(g, self.loss_scale_factor), v) for g, v in pairs]
 
-    def commits(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+    def prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
         """Return functions that store the results, the count last."""
         if not self.acts_around():
-            return chain([lambda: self.build(self.asked)], super().commits(pairs, clip, aggregate))
-        now, kept = self.ready([(self.check_gradient(g, v), v) for g, v in pairs])
-        return [*kept, *self.commits_of_ready(now, [v for _, v in pairs], clip)]
+            return chain(
+                [lambda: self.build(self.step_variables)],
+                super().prepare_step(pairs, clip, aggregate),
+            )
+        checked = [(self.check_gradient(g, v), v) for g, v in pairs]
+        due, commits = self.accumulate(checked)
+        return [*commits, *self.prepare_update(due, [v for _, v in pairs], clip)]
 
-    def ready(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
+    def accumulate(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
         """Return no gradients between updates; then their means, and the sums start again."""
         checked = [(None if g is None else self.check_gradient(g, v), v) for g, v in pairs]
         pairs = self.unscale(checked)
         steps = self.gradient_accumulation_steps
         if not steps:
             return pairs, []
-        sums = {v: self._slot_of(v, SUM) for v in self.known or self.asked}
+        sums = {v: self._slot_of(v, SUM) for v in self.built_variables or self.step_variables}
         if (self.steps_made() + 1) % steps == 0:
             means = [(None if g is None else take_mean(sums[v], g, steps), v) for g, v in pairs]
             zeros = {v: namespace(x).zeros_like(x) for v, x in sums.items()}
@@ -309,15 +327,15 @@ class Keras3Engine(Engine):
                 sums[v] = add_gradient(sums[v], g)
         return [], [lambda: self._store_slots(SUM, sums)]
 
-    def commits_of_ready(
+    def prepare_update(
         self, pairs: Pairs, variables: Sequence[Variable], clip: bool
     ) -> Iterable[Commit]:
         """Do all that happens to weights, in Keras's order; between updates `pairs` is empty."""
         if not self.acts_around():
-            return super().commits_of_ready(pairs, variables, clip)
+            return super().prepare_update(pairs, variables, clip)
         if clip:
             pairs = clip_pairs(pairs, self.limits, self.version)
-        w = {v: v._value for v in (*variables, *(self.known or self.asked))}
+        w = {v: v._value for v in (*variables, *(self.built_variables or self.step_variables))}
         self._decay(w, pairs)
         slots = self._step_all(w, pairs)
         averages = self._average(w, variables) if self.use_ema else {}
@@ -334,17 +352,16 @@ class Keras3Engine(Engine):
                 if x is not v._value:
                     v.assign(x)
             for v, values in slots.items():
-                self.store(v, self.blank_rule(), values)
+                self.store(v, self.blank_rule_for(v), values)
 
         return [store, self.count]
 
     def _decay(self, w: dict[Variable, Array], pairs: Pairs) -> None:
-        if self.weight_decay is None:
-            return
         for _, v in pairs:
-            if self._is_decayed(v):
+            weight_decay = self.weight_decay_of(self.blank_rule_for(v))
+            if weight_decay is not None and self._is_decayed(v):
                 rate = self.rate(np.asarray(self.steps_made()), v.dtype)
-                w[v] = decay_weights(w[v], self.weight_decay, rate)
+                w[v] = decay_weights(w[v], weight_decay, rate)
 
     def _is_decayed(self, v: Variable) -> bool:
         if v in set(self.undecayed):
@@ -372,7 +389,7 @@ class Keras3Engine(Engine):
     ) -> dict[Variable, Array]:
         """Return the new averages; in the rewrite a variable with two gradients is averaged twice."""
         new: dict[Variable, Array] = {}
-        for v in (self.known or self.asked) if self.is_keras3 else variables:
+        for v in (self.built_variables or self.step_variables) if self.is_keras3 else variables:
             old = new[v] if v in new else self._slot_of(v, AVERAGE)
             new[v] = average(old, w[v], *self._shares(self.updates_made(), v.dtype))
         return new
@@ -390,62 +407,86 @@ class Keras3Engine(Engine):
         from .._base.jax import jax
 
         leaves = jax.tree.leaves(values)
-        extras = {slot: [self._start_of(w, slot) for w in leaves] for slot in self.extra_slots()}
-        return {**super().pure_init(values), **extras}
+        extra_slots = {
+            slot: [self._start_of(w, slot) for w in leaves] for slot in self.extra_slots()
+        }
+        return {**super().pure_init(values), **extra_slots}
 
-    def pure_update(self, state: Any, values: Any, grads: Any, process: Process) -> tuple[Any, Any]:
+    def pure_update(
+        self,
+        state: Any,
+        values: Any,
+        grads: Any,
+        process: Process,
+        names: Sequence[str] | None = None,
+    ) -> tuple[Any, Any]:
         """Return new values and the new state."""
         if not self.acts_around():
-            return super().pure_update(state, values, grads, process)
+            return super().pure_update(state, values, grads, process, names)
+        names = names or pure.leaf_names(values)
         if self.undecayed or self.undecayed_names:
             raise ValueError(
                 "update() knows weights, not variables: exclude_from_weight_decay cannot act; "
                 "leave weight_decay out and decay the weights yourself"
             )
-        tree, (w, given) = pure.matched(state, values, grads)
-        made = state["step"] if is_traced(state["step"]) else np.asarray(state["step"])
-        given = [unscale(g, self.loss_scale_factor) for g in given]
-        new, after = self._pure_accumulate(state, made, w, given, process)
+        tree, (w, grads) = pure.matched(state, values, grads)
+        steps_made = state["step"] if is_traced(state["step"]) else np.asarray(state["step"])
+        grads = [unscale(g, self.loss_scale_factor) for g in grads]
+        new, after = self._pure_accumulate(state, steps_made, w, grads, process, names)
         if self.use_ema:
-            new, after[AVERAGE] = self._pure_average(state[AVERAGE], made, new, given)
+            new, after[AVERAGE] = self._pure_average(state[AVERAGE], steps_made, new, grads)
         return tree.unflatten(new), after
 
     def _pure_accumulate(
-        self, state: Any, made: Any, w: Leaves, given: Given, process: Process
+        self,
+        state: Any,
+        steps_made: Any,
+        w: Leaves,
+        grads: Gradients,
+        process: Process,
+        names: Sequence[str],
     ) -> tuple[Leaves, dict[str, Any]]:
         """Return weights and state after the gradients of one call, averages left out."""
         steps = self.gradient_accumulation_steps
         if not steps:
-            return self._pure_step(state, made, w, given, process)
-        pairs = list(zip(state[SUM], given, strict=True))
-        means: Given = [None if g is None else take_mean(s, g, steps) for s, g in pairs]
+            return self._pure_step(state, steps_made, w, grads, process, names)
+        pairs = list(zip(state[SUM], grads, strict=True))
+        means: Gradients = [None if g is None else take_mean(s, g, steps) for s, g in pairs]
         sums = [s if g is None else add_gradient(s, g) for s, g in pairs]
-        new, after = self._pure_step(state, made, w, means, process)
+        new, after = self._pure_step(state, steps_made, w, means, process, names)
         zeros = [namespace(s).zeros_like(s) for s in sums]
         waiting = {**after, "slots": state["slots"], "shared": state["shared"], SUM: sums}
-        is_update = (made + 1) % steps == 0
+        is_update = (steps_made + 1) % steps == 0
         chosen: tuple[Leaves, dict[str, Any]]
-        chosen = _choose(is_update, (new, {**after, SUM: zeros}), (w, waiting))
+        chosen = choose(is_update, (new, {**after, SUM: zeros}), (w, waiting))
         return chosen
 
     def _pure_step(
-        self, state: Any, made: Any, w: Leaves, given: Given, process: Process
+        self,
+        state: Any,
+        steps_made: Any,
+        w: Leaves,
+        grads: Gradients,
+        process: Process,
+        names: Sequence[str],
     ) -> tuple[Leaves, dict[str, Any]]:
         """Decay the weights, then step."""
-        if self.weight_decay is not None:
-            w = [
-                x if g is None else decay_weights(x, self.weight_decay, self.rate(made, x.dtype))
-                for x, g in zip(w, given, strict=True)
-            ]
-        return super().pure_update(state, w, given, process)
+        rule = self.blank_rule()
+        decayed = []
+        for name, x, g in zip(names, w, grads, strict=True):
+            weight_decay = self.weight_decay_of(rule.for_weights(name, x.shape))
+            if g is not None and weight_decay is not None:
+                x = decay_weights(x, weight_decay, self.rate(steps_made, x.dtype))
+            decayed.append(x)
+        return super().pure_update(state, decayed, grads, process, names)
 
     def _pure_average(
-        self, averages: Leaves, made: Any, w: Leaves, given: Given
+        self, averages: Leaves, steps_made: Any, w: Leaves, grads: Gradients
     ) -> tuple[Leaves, Leaves]:
         """Return weights and averages after the step."""
-        updates = self._updates_of(made)
+        updates = self._updates_of(steps_made)
         every = self.ema_overwrite_frequency
-        moves = [self.is_keras3 or g is not None for g in given]
+        moves = [self.is_keras3 or g is not None for g in grads]
         new = [
             average(old, x, *self._shares(updates, x.dtype)) if is_moving else old
             for old, x, is_moving in zip(averages, w, moves, strict=True)
@@ -453,13 +494,13 @@ class Keras3Engine(Engine):
         if every:
             overwrites = (updates + 1) % every == 0
             w = [
-                _choose(overwrites, a, x) if is_moving else x
+                choose(overwrites, a, x) if is_moving else x
                 for a, x, is_moving in zip(new, w, moves, strict=True)
             ]
         return w, new
 
 
-def _choose(condition: Any, yes: Any, no: Any) -> Any:
+def choose(condition: Any, yes: Any, no: Any) -> Any:
     """Return one of two trees; entry by entry where the condition is not known yet."""
     if not is_traced(condition):
         return yes if condition else no

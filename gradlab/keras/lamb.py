@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from .._base.arrays import Array, namespace
-from .._base.sums import decaying_mean
-from ..rules.rule import Shared, SizedRule, Slots, float32
+from .. import rules
 from ..train.variable import Variable as Variable
 from .adam import powers_of_betas
 from .optimizer import Optimizer, own_argument
 from .unsummed import choose_every_row, warn_of_unsummed
 from .versions import Declaration, Name, Strict
-
-
-@dataclass(frozen=True)
-class LambRule(SizedRule):
-    """The formula of `Lamb`. It reads norms of whole tensors, so `gl.rules` cannot have it."""
-
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-7
-    beta1_power: float = 0.0
-    beta2_power: float = 0.0
-    share1: float | None = None
-    share2: float | None = None
-    slots: ClassVar[dict[str, float | str]] = {"m": 0.0, "v": 0.0}
-    is_row_local: ClassVar[bool] = False
-
-    def start(self) -> Shared:
-        return {"beta1_power": float32(self.beta1), "beta2_power": float32(self.beta2)}
-
-    def advance(self, shared: Shared) -> Shared:
-        return {name: shared[name] * beta for name, beta in self.start().items()}
-
-    def step_sized(
-        self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
-    ) -> tuple[Array, Slots]:
-        xp = namespace(w)
-        one = w.dtype.type(1)
-        m = decaying_mean(slots[0], g, self.beta1, "dense", self.share1)
-        v = decaying_mean(slots[1], size, self.beta2, "dense", self.share2)
-        root = xp.sqrt(v / (one - self.beta2_power)) + self.epsilon
-        update = m / (one - self.beta1_power) / root
-        w_norm = xp.sqrt((w * w).sum())
-        update_norm = xp.sqrt((update * update).sum())
-        is_usual = (w_norm > 0) & (update_norm > 0)
-        ratio = xp.where(is_usual, w_norm / xp.where(is_usual, update_norm, one), one)
-        return w - ratio * lr * update, (m, v)
 
 
 class Lamb(Optimizer):
@@ -83,8 +44,7 @@ class Lamb(Optimizer):
     `weight_decay` does in all optimizers of Keras.
 
     Source: `keras.optimizers.Lamb`, Keras 3.15 (2026); You et al., "Large Batch Optimization for
-    Deep
-    Learning: Training BERT in 76 minutes" (2019).
+    Deep Learning: Training BERT in 76 minutes" (2019).
 
     >>> v = Variable([3.0, 4.0], name="v")
     >>> opt = Lamb(0.5)
@@ -95,16 +55,16 @@ class Lamb(Optimizer):
     """
 
     _declaration = Declaration(
-        choose_rule=lambda version, arguments: LambRule,
+        choose_rule=lambda version, arguments: rules.Lamb,
         fields={"beta1": "beta_1", "beta2": "beta_2", "epsilon": "epsilon"},
         shares={"share1": "beta_1", "share2": "beta_2"},
         step_fields=powers_of_betas,
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"m": "momentum", "v": "velocity"}},
-        together=lambda version: ("m", "v"),
+        slots_by_variable=lambda version: ("m", "v"),
         only=("keras3",),
         choose_sparse=choose_every_row,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

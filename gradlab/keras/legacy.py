@@ -29,28 +29,28 @@ class LegacyEngine(Engine):
         initial_decay: `decay` at construction; the versions look at it to see whether there is any.
     """
 
-    def __init__(self, given: Arguments) -> None:
-        own = given.own
-        for argument in given.declaration.nonnegative:
+    def __init__(self, arguments: Arguments) -> None:
+        own = arguments.own_arguments
+        for argument in arguments.declaration.nonnegative:
             if own[argument] < 0:
                 raise ValueError(f"{argument} must be >= 0, got {own[argument]!r}")
-        super().__init__(given)
-        self.initial_decay = given.extra.get("decay", 0.0)
-        rate = given.extra.get("lr", given.learning_rate)
+        super().__init__(arguments)
+        self.initial_decay = arguments.keywords.get("decay", 0.0)
+        rate = arguments.keywords.get("lr", arguments.learning_rate)
         self.hyper = {
             "learning_rate": Hyperparameter("learning_rate", rate),
             "decay": Hyperparameter("decay", self.initial_decay),
         }
         for argument in self.declaration.hyperparameters:
-            self.hyper[argument] = self.own[argument]
+            self.hyper[argument] = self.own_arguments[argument]
         if own.get("epsilon") == 0:
             warn(
-                f"gl.keras.{given.optimizer.__name__}(semantics={self.version.name!r}) replaces "
+                f"gl.keras.{arguments.optimizer.__name__}(semantics={self.version.name!r}) replaces "
                 f"epsilon 0 by {default_epsilon()}, as Keras does; give a tiny number instead",
                 KerasWarning,
             )
         if "epsilon" in own:
-            self.own["epsilon"] = own["epsilon"] or default_epsilon()
+            self.own_arguments["epsilon"] = own["epsilon"] or default_epsilon()
 
     @quiet
     def rate(self, step: Array, dtype: Any) -> Array:

@@ -14,6 +14,7 @@ from ..rules import pure
 from ..rules.rule import Rule, Shared, Slots
 from ..schedules import LearningRateSchedule
 from ..train.variable import Variable as Variable
+from .adam import beta_in_double
 from .optimizer import Optimizer, own_argument
 from .unsummed import choose_every_row, warn_of_unsummed
 from .versions import Declaration, Name, Strict, Version, version_of
@@ -41,7 +42,7 @@ def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
     return move_named_rows if version.engine == "legacy" else choose_every_row(version, rule)
 
 
-def _step_fields(rule: Any, steps: Any) -> Shared:
+def _step_fields(rule: Any, steps: Any, dtype: Any) -> Shared:
     """Return what changes from step to step, computed from the number of the step."""
     step = 1 + int(np.asarray(steps))
     decay_power, next_decay_power = _powers(rule, step, step + 1)
@@ -55,7 +56,7 @@ def _step_fields(rule: Any, steps: Any) -> Shared:
         "decay_power": decay_power,
         "next_decay_power": next_decay_power,
         "mu_product": product,
-        "beta2_power": np.float64(rule.beta2) ** step,
+        "beta2_power": beta_in_double(rule.beta2, dtype) ** step,
     }
 
 
@@ -132,9 +133,9 @@ class Nadam(Optimizer):
         counted_field="mu_product",
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"m": "momentum", "v": "velocity"}},
-        together=lambda version: ("m", "v") if version.engine == "keras3" else (),
+        slots_by_variable=lambda version: ("m", "v") if version.engine == "keras3" else (),
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

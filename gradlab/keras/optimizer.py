@@ -10,6 +10,7 @@ import numpy as np
 from .. import schedules
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
+from .._base.tensors import compute_now
 from ..clip import ClipReport, clip_report
 from ..errors import KerasWarning, warn
 from ..train.autodiff import Loss, check_variables, differentiate
@@ -48,7 +49,7 @@ def own_argument(name: str, meaning: str) -> property:
     return property(read, write, doc=meaning)
 
 
-def _limit(name: str, meaning: str) -> property:
+def _clip_argument(name: str, meaning: str) -> property:
     """Return a property for a clip argument."""
 
     def read(self: Optimizer) -> Any:
@@ -60,7 +61,7 @@ def _limit(name: str, meaning: str) -> property:
     return property(read, write, doc=meaning)
 
 
-class _Newer:
+class NewerMethod:
     """A method that only newer versions of Keras have: in the others there is no such attribute, as
     in the original.
     """
@@ -77,11 +78,11 @@ class _Newer:
         return self.function.__get__(optimizer, owner)
 
 
-def _newer(function: F) -> F:
-    return cast(F, _Newer(function))
+def newer_method(function: F) -> F:
+    return cast(F, NewerMethod(function))
 
 
-def _setting(name: str, meaning: str) -> property:
+def _engine_setting(name: str, meaning: str) -> property:
     """Return a property for an attribute of the engine, an AttributeError in versions whose engine
     has none.
     """
@@ -143,10 +144,11 @@ class Optimizer(Stateful):
         if isinstance(rate, Variable):
             rate = rate.numpy().item()
         defaults = engine.version.defaults
-        extras = {name: x for name, x in engine.extras().items() if x != defaults[name]}
-        given = {**engine.own_config(), **engine.limits, **extras}
+        around = engine.settings_around_rule().items()
+        changed = {name: x for name, x in around if x != defaults[name]}
+        settings = {**engine.own_config(), **engine.limits, **changed}
         return describe(
-            self, engine.name, learning_rate=rate, **given, semantics=engine.version.name
+            self, engine.name, learning_rate=rate, **settings, semantics=engine.version.name
         )
 
     def __copy__(self) -> Self:
@@ -232,34 +234,38 @@ class Optimizer(Stateful):
             )
         return engine
 
-    clipnorm = _limit(
+    clipnorm = _clip_argument(
         "clipnorm", "Limit for the norm of each variable's gradient by itself, or None."
     )
-    clipvalue = _limit("clipvalue", "Every entry is brought into [-clipvalue, clipvalue], or None.")
-    global_clipnorm = _limit(
+    clipvalue = _clip_argument(
+        "clipvalue", "Every entry is brought into [-clipvalue, clipvalue], or None."
+    )
+    global_clipnorm = _clip_argument(
         "global_clipnorm",
         "Limit for the norm of all gradients together, or None. Without "
         'effect in "tf2.3", which has none.',
     )
-    weight_decay = _setting(
+    weight_decay = _engine_setting(
         "weight_decay", "Each step begins with w - w * weight_decay * lr_t, or None."
     )
-    use_ema = _setting("use_ema", "Whether there is a moving average of each variable.")
-    ema_momentum = _setting("ema_momentum", "The share of the old average in the new one.")
-    ema_overwrite_frequency = _setting(
+    use_ema = _engine_setting("use_ema", "Whether there is a moving average of each variable.")
+    ema_momentum = _engine_setting("ema_momentum", "The share of the old average in the new one.")
+    ema_overwrite_frequency = _engine_setting(
         "ema_overwrite_frequency",
         "After so many steps variables are set to their averages; None for never.",
     )
-    loss_scale_factor = _setting("loss_scale_factor", "Gradients are divided by it, or None.")
-    gradient_accumulation_steps = _setting(
+    loss_scale_factor = _engine_setting(
+        "loss_scale_factor", "Gradients are divided by it, or None."
+    )
+    gradient_accumulation_steps = _engine_setting(
         "gradient_accumulation_steps",
         "An update takes the mean of the gradients of so many calls, or None.",
     )
 
-    gradient_aggregator = _setting(
+    gradient_aggregator = _engine_setting(
         "gradient_aggregator", "The function from pairs to pairs before clips, or None."
     )
-    gradient_transformers = _setting(
+    gradient_transformers = _engine_setting(
         "gradient_transformers", "The functions from pairs to pairs after clips."
     )
 
@@ -280,6 +286,12 @@ class Optimizer(Stateful):
         if self._engine.strict:
             config["strict"] = "tf"
         return config
+
+    def _names_in_config(self) -> tuple[str, str, str | None]:
+        """Return module, class and registered name as a serialized config has them."""
+        is_legacy = self._engine.version.engine == "legacy"
+        module = "keras.optimizers.legacy" if is_legacy else "keras.optimizers"
+        return module, type(self).__name__, None
 
     @classmethod
     def from_config(
@@ -370,7 +382,7 @@ class Optimizer(Stateful):
     ) -> Any:
         """Step now, or in a Graph describe a step."""
         engine = self._engine
-        pairs = engine.fill(grads_and_vars)
+        pairs = self._fill(grads_and_vars)
         if not pairs:
             engine.create([])
             return None if engine.version.engine == "legacy" else self.iterations
@@ -379,8 +391,29 @@ class Optimizer(Stateful):
         collection.check_scope(scope)
         if collection.graph:
             engine.create([v for _, v in pairs])
-        operation = collection.finish(lambda: engine.step(pairs, clip, aggregate), scope)
+
+        def step() -> None:
+            # Tensors of a Graph have other values at every run.
+            self._step(compute_now(pairs) if collection.graph else pairs, clip, aggregate)
+
+        operation = collection.finish(step, scope)
         return self.iterations if operation is None else operation
+
+    def _fill(self, grads_and_vars: Iterable[Any]) -> Pairs:
+        """Return the pairs that have a gradient."""
+        return self._engine.fill(grads_and_vars)
+
+    def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
+        """Do everything that one step does, or nothing."""
+        self._engine.step(pairs, clip, aggregate)
+
+    def _set_scope(self, scope: str) -> None:
+        """Put the name of an outer optimizer in front of those of weights that are made later."""
+        self._engine.scope = scope
+
+    def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
+        """Make one step on every replica; `replicas` is a `gl.keras.Replicas`."""
+        replicas._apply(self, lists, aggregate)
 
     def minimize(
         self,
@@ -425,11 +458,11 @@ class Optimizer(Stateful):
         engine = self._engine
         scope = name or engine.name
         collection.check_scope(scope)
-        filled = engine.fill(pairs())
+        filled = self._fill(pairs())
         engine.create([v for _, v in filled])
         if not filled and engine.version.engine == "legacy":
             return None
-        return collection.finish(lambda: engine.step(engine.fill(pairs()), clip=True), scope)
+        return collection.finish(lambda: self._step(self._fill(pairs()), True, True), scope)
 
     def get_gradients(self, loss: Loss, params: Any) -> list[Gradient]:
         """Gradients of a loss, for a `gl.Graph`; "tf2.3" clips them here.
@@ -494,7 +527,7 @@ class Optimizer(Stateful):
             before.append((g if is_same_kind else make_dense(g, v.shape), v))
         return clip_report(before, after)
 
-    @_newer
+    @newer_method
     def build(self, variables: Iterable[Variable]) -> None:
         """Make all that is kept for these variables; others are refused from then on.
 
@@ -509,9 +542,11 @@ class Optimizer(Stateful):
         ['sgd/iteration:0', 'sgd/learning_rate:0', 'sgd/v_momentum:0']
         """
         engine = self._engine_with("build")
-        engine.build(tuple(check_variables(list(variables), "variables")))
+        # Keras 3 always puts its name in front of those of its weights, the rewrite in steps only.
+        prefix = engine.prefix if engine.is_keras3 else ""
+        engine.build(tuple(check_variables(list(variables), "variables")), prefix)
 
-    @_newer
+    @newer_method
     def apply(
         self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None
     ) -> None:
@@ -529,7 +564,9 @@ class Optimizer(Stateful):
         """
         engine = self._engine_with("apply")
         grads = list(grads)
-        variables = list(engine.known if trainable_variables is None else trainable_variables)
+        variables = list(
+            engine.built_variables if trainable_variables is None else trainable_variables
+        )
         if not grads:
             return
         if trainable_variables is None and not self.built:
@@ -544,7 +581,7 @@ class Optimizer(Stateful):
             )
         self.apply_gradients(zip(grads, variables, strict=True))
 
-    @_newer
+    @newer_method
     def scale_loss(self, loss: Any) -> Any:
         """Return loss * loss_scale_factor, whose gradients `apply_gradients` takes; `minimize` does it itself.
 
@@ -557,7 +594,7 @@ class Optimizer(Stateful):
         factor = self._engine_with("scale_loss").loss_scale_factor
         return loss if factor is None else loss * factor
 
-    @_newer
+    @newer_method
     def exclude_from_weight_decay(
         self, var_list: Iterable[Variable] | None = None, var_names: Iterable[str] | None = None
     ) -> None:
@@ -578,7 +615,7 @@ class Optimizer(Stateful):
             check_variables(list(var_list or ()), "var_list"), var_names or ()
         )
 
-    @_newer
+    @newer_method
     def finalize_variable_values(self, var_list: Iterable[Variable]) -> None:
         """Set the variables to their moving averages; without `use_ema` they stay.
 
@@ -618,14 +655,14 @@ class Optimizer(Stateful):
         if var_list is None:
             raise ValueError("var_list is None; give the variables to update")
         variables = check_variables(list(_flatten(var_list)), "var_list")
-        loss = self._scale(loss)
+        loss = self._scale_loss_function(loss)
         if tape is not None:
             value = loss() if callable(loss) else loss
             return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
         grads = differentiate([loss], variables, [grad_loss], complex_losses=True)[0]
         return list(zip(grads, variables, strict=True))
 
-    def _scale(self, loss: Any) -> Any:
+    def _scale_loss_function(self, loss: Any) -> Any:
         """Return the loss that gradients are taken of."""
         engine = self._engine
         if not isinstance(engine, Keras3Engine) or engine.loss_scale_factor is None:
@@ -721,7 +758,7 @@ class Optimizer(Stateful):
 
         Not in "tf2.3" and "legacy".
         """
-        return bool(self._engine_with("built").known)
+        return bool(self._engine_with("built").built_variables)
 
     def get_weights(self) -> list[np.ndarray]:
         """The values of `weights` as NumPy arrays."""
@@ -804,7 +841,7 @@ class Optimizer(Stateful):
     # The protocol of `Stateful`
 
     def _stepped_variables(self) -> list[Variable]:
-        return list(self._engine.weights.slots) or list(self._engine.known)
+        return list(self._engine.weights.slots) or list(self._engine.built_variables)
 
     def _to_save(self, names: VariablesByName) -> dict[str, Any]:
         return {"optimizer": type(self).__name__, **save_engine(self._engine, names)}

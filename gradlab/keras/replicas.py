@@ -151,26 +151,35 @@ class Replicas:
             TypeError: no aggregation in "keras3".
             RuntimeError: slots in "keras3" for an optimizer made outside. Nothing changes then.
         """
-        self._check(optimizer, experimental_aggregate_gradients)
+        lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
+        self._check_number(lists, "lists of pairs")
+        optimizer._apply_on_replicas(self, lists, experimental_aggregate_gradients)
+        return optimizer.iterations
+
+    def _apply(self, optimizer: Optimizer, lists: Sequence[Pairs], aggregate: bool) -> None:
+        """Step an optimizer that has an engine of its own."""
+        self._check(optimizer, aggregate)
         engine = optimizer._engine
         version = engine.version
         limits = engine.limits
         if not version.clips_in_apply:
             warn_of_no_clipping(limits)
         clip = version.clips_in_apply
-        lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
-        self._check_number(lists, "lists of pairs")
-        if not experimental_aggregate_gradients:
+        if not aggregate:
             self._step(optimizer, [engine.fill(pairs) for pairs in lists], clip)
-            return optimizer.iterations
+            return
         filled = engine.fill(summed(lists))
-        ready, kept = self._ready(optimizer, lists)
+        due, commits = self._accumulate(optimizer, lists)
         if clip and version.clips_each_replica:
-            ready = [_clip_present(pairs, limits, version) for pairs in ready]
+            due = [_clip_present(pairs, limits, version) for pairs in due]
             clip = False
-        total = [(g, v) for g, v in summed(ready) if g is not None]
-        self._step(optimizer, [total] * self.n, clip, [v for _, v in filled], kept)
-        return optimizer.iterations
+        total = [(g, v) for g, v in summed(due) if g is not None]
+        self._step(optimizer, [total] * self.n, clip, [v for _, v in filled], commits)
+
+    def _count(self, optimizer: Optimizer) -> None:
+        """Count a step that is left out, on every replica."""
+        for view in self._views(optimizer):
+            view.count()
 
     def _check(self, optimizer: Optimizer, aggregate: bool) -> None:
         engine = optimizer._engine
@@ -190,16 +199,19 @@ class Replicas:
                 "reduce the gradients yourself and pass experimental_aggregate_gradients=False"
             )
 
-    def _ready(
+    def _accumulate(
         self, optimizer: Optimizer, lists: Sequence[Pairs]
     ) -> tuple[list[Pairs], list[Commit]]:
-        """Return what each replica applies now of its gradients, and what keeps the rest on each."""
-        ready, kept = list[Pairs](), list[Commit]()
+        """Return the gradients of each replica that are due now, and functions that store sums."""
+        due_lists = list[Pairs]()
+        all_commits = list[Commit]()
         for k, (view, pairs) in enumerate(zip(self._views(optimizer), lists, strict=True)):
-            now, later = view.ready([(g, self._copied(v)[k]) for g, v in pairs])
-            ready.append([(g, v) for (g, _), (_, v) in zip(now, pairs, strict=True)] if now else [])
-            kept += later
-        return ready, kept
+            due, commits = view.accumulate([(g, self._copied(v)[k]) for g, v in pairs])
+            if due:
+                due = [(g, v) for (g, _), (_, v) in zip(due, pairs, strict=True)]
+            due_lists.append(due)
+            all_commits += commits
+        return due_lists, all_commits
 
     def _step(
         self,
@@ -207,17 +219,17 @@ class Replicas:
         lists: Sequence[Pairs],
         clip: bool,
         variables: Sequence[Variable] = (),
-        kept: Sequence[Commit] = (),
+        commits: Sequence[Commit] = (),
     ) -> None:
         views = self._views(optimizer)
         local = [[(g, self._copied(v)[k]) for g, v in pairs] for k, pairs in enumerate(lists)]
         with optimizer._engine.hold([pair for pairs in local for pair in pairs]):
             every = [
-                view.commits_of_ready(pairs, [self._copied(v)[k] for v in variables], clip)
+                view.prepare_update(pairs, [self._copied(v)[k] for v in variables], clip)
                 for k, (view, pairs) in enumerate(zip(views, local, strict=True))
             ]
             # After all have computed.
-            for commit in itertools.chain(kept, itertools.chain.from_iterable(every)):
+            for commit in itertools.chain(commits, itertools.chain.from_iterable(every)):
                 commit()
         engine = optimizer._engine
         if engine.version.name == "keras3" and engine.replicas is None:

@@ -124,7 +124,7 @@ class RMSprop(Optimizer):
         hyperparameters=("rho", "momentum"),
         slots={"rewrite": _NEWER_NAMES, "keras3": _NEWER_NAMES},
         choose_sparse=_choose_sparse,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
         needs_count=False,
     )
 
@@ -144,7 +144,10 @@ class RMSprop(Optimizer):
         version = version_of(semantics)
         is_number = isinstance(momentum, int | float)
         if version.engine == "legacy" and is_number and not 0 <= momentum <= 1:
-            raise ValueError(f"`momentum` must be between [0, 1], got {momentum!r}")
+            raise ValueError(
+                "`momentum` must be between [0, 1]. Received: "
+                f"momentum={momentum!r} (of type {type(momentum)})."
+            )
         if version.name == "rewrite":
             kwargs.setdefault("ema_overwrite_frequency", 100)
         own = {"rho": rho, "momentum": momentum, "epsilon": epsilon, "centered": centered}

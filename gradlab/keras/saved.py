@@ -35,7 +35,7 @@ def save_engine(engine: Engine, names: VariablesByName) -> dict[str, Any]:
     """Return iterations, slots, and the hyperparameters that are variables."""
     engine.refuse_replicas()
     weights = engine.weights
-    keys = keys_of(names, dict.fromkeys([*weights.slots, *engine.known]))
+    keys = keys_of(names, dict.fromkeys([*weights.slots, *engine.built_variables]))
     slots = {}
     for v, own in weights.slots.items():
         slots[keys[v]] = {name: read_array(slot) for name, slot in own.items()}
@@ -45,7 +45,7 @@ def save_engine(engine: Engine, names: VariablesByName) -> dict[str, Any]:
         "hyperparameters": {name: np.asarray(x) for name, x in _variable_values(engine).items()},
         "iterations": np.asarray(np.int64(0)) if count is None else read_array(count),
         "slots": slots,
-        "known": [keys[v] for v in engine.known],
+        "known": [keys[v] for v in engine.built_variables],
     }
 
 
@@ -82,7 +82,7 @@ def load_engine(engine: Engine, state: Any, names: VariablesByName, optimizer: A
             engine.create_hyper(engine.prefix)
             for name, x in hyper.items():
                 engine.hyper[name].value._value = x
-            engine.known = known
+            engine.built_variables = known
             engine.keep_only(slots)
 
     return commit
@@ -102,8 +102,11 @@ def _check_slots(engine: Engine, key: str, saved: Any, names: VariablesByName) -
     """Return the slots that the rule has and this optimizer was given, with checked shapes."""
     v = names[key]
     kept = engine.weights.slots.get(v, {})
-    own = (*engine.extra_slots(), *engine.slot_names(engine.blank_rule()))
-    expected: dict[str, Variable] = {**dict.fromkeys(own, v), **kept}
+    expected: dict[str, Array] = dict.fromkeys(engine.extra_slots(), v._value)
+    for slot, start in engine.slot_starts(v).items():
+        expected[engine.slot_name(slot)] = start
+    for slot, variable in kept.items():
+        expected[slot] = variable._value
     if not isinstance(saved, Mapping) or not set(kept) <= set(saved) <= set(expected):
         found = ", ".join(saved) if isinstance(saved, Mapping) else type(saved).__name__
         raise InvalidArgumentError(
@@ -113,8 +116,8 @@ def _check_slots(engine: Engine, key: str, saved: Any, names: VariablesByName) -
         )
     checked = {}
     for name, x in saved.items():
-        like = expected[name]
-        checked[name] = convert_saved(x, like._value, f"slot {name} of {key}", like.name)
+        owner = kept[name].name if name in kept else v.name
+        checked[name] = convert_saved(x, expected[name], f"slot {name} of {key}", owner)
     return checked
 
 
@@ -129,7 +132,7 @@ def _settings(engine: Engine) -> dict[str, Any]:
             **engine.saved_settings(),
             **engine.limits,
             **own,
-            **engine.extras(),
+            **engine.settings_around_rule(),
             **others,
             **variables,
         }

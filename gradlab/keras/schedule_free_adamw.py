@@ -15,8 +15,8 @@ from .unsummed import choose_every_row, warn_of_unsummed
 from .versions import Declaration, Name, Strict
 
 
-def _step_fields(rule: Any, steps: Any) -> Shared:
-    return {"steps": 1 + int(np.asarray(steps)), **powers_of_betas(rule, steps)}
+def _step_fields(rule: Any, steps: Any, dtype: Any) -> Shared:
+    return {"steps": 1 + int(np.asarray(steps)), **powers_of_betas(rule, steps, dtype)}
 
 
 class ScheduleFreeAdamW(Optimizer):
@@ -75,10 +75,10 @@ class ScheduleFreeAdamW(Optimizer):
         step_fields=_step_fields,
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"z": "momentum", "v": "velocity"}},
-        together=lambda version: ("z", "v"),
+        slots_by_variable=lambda version: ("z", "v"),
         only=("keras3",),
         choose_sparse=choose_every_row,
-        look=warn_of_unsummed,
+        inspect_gradient=warn_of_unsummed,
     )
 
     def __init__(

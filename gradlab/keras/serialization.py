@@ -1,88 +1,109 @@
-"""Optimizers as dictionaries that JSON can hold, and back."""
+"""Optimizers by name: the table of all classes, and `get`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from .adadelta import Adadelta
+from .adafactor import Adafactor
 from .adagrad import Adagrad
 from .adam import Adam
 from .adamax import Adamax
 from .adamw import AdamW
+from .configs import CLASSES
+from .configs import deserialize as deserialize
+from .configs import serialize as serialize
 from .ftrl import Ftrl
 from .lamb import Lamb
 from .lion import Lion
+from .loss_scale_optimizer import LossScaleOptimizer
+from .multi_optimizer import MultiOptimizer, OptimizerMap
+from .muon import Muon
 from .nadam import Nadam
 from .optimizer import Optimizer
 from .rms_prop import RMSprop
 from .schedule_free_adamw import ScheduleFreeAdamW
 from .sgd import SGD
+from .versions import Name
 
-_CLASSES: dict[str, type[Optimizer]] = {
-    cls.__name__: cls
-    for cls in (
-        Adadelta,
-        Adagrad,
-        Adam,
-        AdamW,
-        Adamax,
-        Ftrl,
-        Lamb,
-        Lion,
-        Nadam,
-        RMSprop,
-        SGD,
-        ScheduleFreeAdamW,
-    )
+_CLASSES: tuple[type[Optimizer], ...] = (
+    Adadelta,
+    Adafactor,
+    Adagrad,
+    Adam,
+    AdamW,
+    Adamax,
+    Ftrl,
+    Lamb,
+    Lion,
+    LossScaleOptimizer,
+    MultiOptimizer,
+    Muon,
+    Nadam,
+    RMSprop,
+    SGD,
+    ScheduleFreeAdamW,
+)
+CLASSES.update({cls.__name__.lower(): cls for cls in _CLASSES})
+CLASSES["optimizermap"] = OptimizerMap
+# Older names in configs of tf_keras.
+CLASSES["lossscaleoptimizerv1"] = LossScaleOptimizer
+CLASSES["lossscaleoptimizerv3"] = LossScaleOptimizer
+
+# What each version's own `get` doesn't find by name, though it has the class.
+_NOT_BY_NAME: dict[str, tuple[str, ...]] = {
+    "tf2.3": ("multioptimizer", "optimizermap"),
+    "legacy": ("multioptimizer", "optimizermap"),
+    "rewrite": ("adafactor", "lion", "multioptimizer", "optimizermap"),
+    "keras3": ("lamb",),
 }
 
 
-def serialize(optimizer: Optimizer) -> dict[str, Any]:
-    """The class and the config of an optimizer, in the format of its version; NumPy numbers become Python's.
-
-    Weights are not in it: see `get_weights`. Source: `tf.keras.optimizers.serialize`, TensorFlow
-    2.3 and 2.21 (2026).
-
-    >>> serialize(SGD(0.5))["class_name"]
-    'SGD'
-    """
-    config = {
-        k: x.item() if isinstance(x, np.generic) else x for k, x in optimizer.get_config().items()
-    }
-    bare = {"class_name": type(optimizer).__name__, "config": config}
-    version = optimizer._engine.version
-    if version.name == "tf2.3":
-        return bare
-    module = "keras.optimizers.legacy" if version.engine == "legacy" else "keras.optimizers"
-    return {"module": module, **bare, "registered_name": None}
-
-
-def deserialize(
-    config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None, **changes: Any
-) -> Any:
-    """The optimizer that `serialize` wrote, here or in TensorFlow.
+def get(identifier: Any, semantics: Name | None = None) -> Any:
+    """The optimizer that is meant: by name, by config, or itself.
 
     Args:
-        config: dictionary with class_name and config, which stays as it is.
-        custom_objects: your own schedules by name.
-        changes: arguments in place of those of the config, `semantics` above all.
+        identifier: name of a class in letters of any case, dictionary as of `serialize`, or
+            optimizer.
+        semantics: the version whose `get` is meant. Without it an optimizer by name is of the
+            version that its class has by default.
+
+    Returns:
+        the optimizer; None for None in "keras3".
 
     Raises:
-        ValueError: a class that `gl.keras` doesn't have, or not such a dictionary; else as of
-            `from_config`.
+        ValueError: what cannot be an optimizer; a name that the version's own `get` does not find
+            (Adafactor and Lion in "rewrite", Lamb in "keras3"); an optimizer of the other library.
+        KeyError: a dictionary without class_name or, but for "keras3", config; a class that needs
+            another optimizer.
 
-    Source: `tf.keras.optimizers.deserialize`, TensorFlow 2.3 (2020), 2.21 (2026).
+    Source: `tf.keras.optimizers.get`, tf_keras 2.21 and Keras 3.15 (2026).
 
-    >>> deserialize(serialize(SGD(0.5, semantics="tf2.3"))).get_config()["semantics"]
-    'tf2.3'
+    >>> get("rmsprop", semantics="rewrite").get_config()["name"]
+    'RMSprop'
     """
-    name = config.get("class_name")
-    if name not in _CLASSES or "config" not in config:
-        raise ValueError(
-            f"config must hold class_name, one of {', '.join(_CLASSES)}, and config; got "
-            f"{dict(config)!r}"
-        )
-    return _CLASSES[name].from_config(dict(config["config"]), custom_objects, **changes)
+    if identifier is None and semantics == "keras3":
+        return None
+    if isinstance(identifier, Optimizer):
+        version = identifier._engine.version.name
+        if semantics is not None and (version == "keras3") != (semantics == "keras3"):
+            raise ValueError(
+                f"Could not interpret optimizer identifier: {identifier!r} is of semantics "
+                f"{version!r}, not {semantics!r}"
+            )
+        return identifier
+    if isinstance(identifier, str):
+        if identifier.lower() in _NOT_BY_NAME.get(semantics or "", ()):
+            raise ValueError(
+                f"Unknown optimizer: {identifier!r}. get() of {semantics} does not find this name; "
+                "use the class, or a config"
+            )
+        identifier = {"class_name": identifier, "config": {}}
+    if not isinstance(identifier, Mapping):
+        raise ValueError(f"Could not interpret optimizer identifier: {identifier!r}")
+    changes: dict[str, Any] = {} if semantics is None else {"semantics": semantics}
+    optimizer = deserialize(identifier, None, **changes)
+    if not isinstance(optimizer, Optimizer):
+        raise ValueError(f"Could not interpret optimizer identifier: {identifier!r}")
+    return optimizer

@@ -74,6 +74,7 @@ class SGD(Optimizer):
         choose_rule=_choose_rule,
         fields={"momentum": "momentum", "nesterov": "nesterov"},
         hyperparameters=("momentum",),
+        slots={"rewrite": {"momentum": "m"}},
         choose_sparse=_choose_sparse,
     )
 

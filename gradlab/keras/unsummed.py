@@ -17,9 +17,9 @@ from .versions import Version
 
 
 def every_row_unsummed(
-    rule: SizedRule, w: Array, slots: Slots, g: IndexedSlices, lr: Any
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any
 ) -> tuple[Array, Slots]:
-    """Move every row, by the sum of its slices and the sum of their sizes.
+    """Move every row, by the sum of its slices and the sum of their sizes, if the rule has sizes.
 
     >>> import numpy as np
     >>> from gradlab.rules import Adam
@@ -29,6 +29,8 @@ def every_row_unsummed(
     >>> m.tolist(), v.tolist()
     ([[2.0]], [[2.0]])
     """
+    if not isinstance(rule, SizedRule):
+        return apply.every_row(rule, w, slots, g, lr)
     rule = rule._in(w.dtype)
     lr = namespace(w, lr).asarray(lr, w.dtype)
     sizes = g.with_values(rule.size(g.values))
@@ -40,9 +42,9 @@ def choose_every_row(version: Version, rule: type[Rule]) -> pure.Sparse:
     return apply.every_row if version.sums_duplicates else every_row_unsummed
 
 
-def warn_of_unsummed(version: Version, v: Variable, g: Gradient) -> None:
+def warn_of_unsummed(engine: Any, rule: Rule, v: Variable, g: Gradient) -> None:
     """Warn where the size of a sum isn't what the original takes."""
-    if not version.sums_duplicates and has_duplicates(g):
+    if not engine.version.sums_duplicates and has_duplicates(g):
         warn(
             "Keras 3 does not sum slices of one row before it takes their size: the slots of "
             f"{v.name} get the sum of the sizes",

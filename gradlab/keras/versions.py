@@ -7,7 +7,7 @@ two engines, read it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from .._base.gradient_types import Gradient
@@ -19,6 +19,8 @@ from ..train.variable import Variable
 
 Name = Literal["tf2.3", "legacy", "rewrite", "keras3"]
 Strict = Literal["tf"] | None
+# Of the engine that steps, the rule of the variable, the variable and its gradient.
+InspectGradient = Callable[[Any, Rule, Variable, Gradient], InspectSlots | None]
 
 CLIPS = ("clipnorm", "clipvalue", "global_clipnorm")
 
@@ -89,7 +91,8 @@ _NEWER_DEFAULTS = {
 }
 
 # How an optimizer is added, Adam for example:
-#   1. The rule: `gl.rules.Adam` is the formula. A formula that is not there yet is written there.
+#   1. The rule: `gl.rules.Adam` is the formula. A formula that is not there yet is written there. Where variables of
+#      one optimizer have several rules, by their shapes or names, the rule has `for_weights`, as Muon's.
 #   2. The row: `class Adam(Optimizer)` in adam.py has `_declaration = Declaration(...)`, which says which rule it is,
 #      which argument gives which of its fields, and what of that differs between versions.
 #   3. The documentation: the docstring of the class, and an `__init__` with Keras's own signature, which hands its
@@ -180,21 +183,29 @@ class Declaration:
             without.
         version_fields: fields of the rule that the version gives.
         shares: field of the rule -> the argument whose rest to 1 it is, where `shares_in_double`.
-        step_fields: fields of the rule that change with the count of steps made, as the powers of
+        step_fields: fields of the rule that change with the count of steps made, for variables of
+            one dtype, as the powers of
             Adam's betas do.
         decays_rate: `decay` of "tf2.3" and "legacy" is of the learning rate. A field of the rule
             may be named for it.
         counted: version -> name of a weight that depends on the count of steps only, which is
             `counted_field` of the rule at the last step, and 1 before.
+        argument_fields: fields of the rule that are made of several arguments, by the arguments.
         hyperparameters: arguments that may be Variables or functions; "tf2.3" and "legacy" make
             Variables of numbers.
         nonnegative: arguments that "tf2.3" and "legacy" refuse below 0.
         slots: version -> slot of the rule -> its name there, where it is another.
-        together: slots that are made variable by variable; every other slot is made for all
+        unnamed_slots: version -> slots whose variables have the name of the weight alone.
+        unused_slots: slots that Keras makes for the weights of a rule and never changes, and their
+            value.
+        slots_by_variable: slots that are made variable by variable; every other slot is made for all
             variables before the next one.
+        decay_arguments: rule -> argument that is the weight decay of its variables in place of
+            `weight_decay`.
         only: versions that have the optimizer.
         choose_sparse: how IndexedSlices meet the rule.
-        look: warns of a gradient; what it returns is shown the new slots before they are stored.
+        inspect_gradient: refuses a gradient or warns of it; what it returns is shown the new slots
+            before they are stored.
         needs_count: `set_weights` refuses a list without the iterations; else "tf2.3" and "legacy"
             put 0 there.
         rebuilds_schedules: `from_config` of "tf2.3" and "legacy" brings schedules back.
@@ -204,22 +215,26 @@ class Declaration:
     fields: Mapping[str, str]
     version_fields: Callable[[Version], Mapping[str, Any]] = lambda version: {}
     shares: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    step_fields: Callable[[Rule, Any], Shared] = lambda rule, steps: {}
+    step_fields: Callable[[Rule, Any, Any], Shared] = lambda rule, steps, dtype: {}
     decays_rate: bool = True
     counted: Mapping[str, str] = dataclasses.field(default_factory=dict)
     counted_field: str = ""
+    argument_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda arguments: {}
     hyperparameters: tuple[str, ...] = ()
     nonnegative: tuple[str, ...] = ()
     slots: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
-    together: Callable[[Version], tuple[str, ...]] = lambda version: ()
+    unnamed_slots: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    unused_slots: Callable[[Version, Rule], Mapping[str, Any]] = lambda version, rule: {}
+    slots_by_variable: Callable[[Version], tuple[str, ...]] = lambda version: ()
+    decay_arguments: Mapping[type[Rule], str] = dataclasses.field(default_factory=dict)
     only: tuple[str, ...] = tuple(VERSIONS)
     choose_sparse: Callable[[Version, type[Rule]], pure.Sparse] = lambda version, rule: apply.rows
-    look: Callable[[Version, Variable, Gradient], InspectSlots | None] = lambda version, v, g: None
+    inspect_gradient: InspectGradient = lambda engine, rule, v, g: None
     needs_count: bool = True
     rebuilds_schedules: bool = True
 
-    def group_slots(self, version: Version, rule: Rule) -> list[tuple[str, ...]]:
-        """Return the slots of the rule in groups, in the order in which they are made."""
-        together = self.together(version)
-        others = [(slot,) for slot in rule.slots if slot not in together]
-        return [together, *others]
+    def group_slots(self, version: Version, slots: Iterable[str]) -> list[tuple[str, ...]]:
+        """Return the slots in groups, in the order in which they are made."""
+        by_variable = self.slots_by_variable(version)
+        others = [(slot,) for slot in dict.fromkeys(slots) if slot not in by_variable]
+        return [by_variable, *others]

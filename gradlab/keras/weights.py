@@ -29,10 +29,12 @@ class Weights:
         slot_names: in order of creation.
         counted: a weight that depends on the count only, which few optimizers have.
         all: iterations, slots, and in Keras 3 the learning rate, in order of creation.
+        unnamed_slots: slots whose variables have the name of the weight alone.
     """
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: Version, unnamed_slots: Sequence[str] = ()) -> None:
         self.version = version
+        self.unnamed_slots = tuple(unnamed_slots)
         self.iterations: Variable | None = None
         self.counted: Variable | None = None
         self.slots: weakref.WeakKeyDictionary[Variable, dict[str, Variable]] = (
@@ -44,7 +46,7 @@ class Weights:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Weights:
         """Copy the weights; their variables are those that `copies.in_copy` says."""
-        new = memo[id(self)] = Weights(self.version)
+        new = memo[id(self)] = Weights(self.version, self.unnamed_slots)
         new.iterations = copy.deepcopy(self.iterations, memo)
         new.counted = copy.deepcopy(self.counted, memo)
         for v, slots in list(self.slots.items()):
@@ -100,8 +102,11 @@ class Weights:
             self.slot_names.append(slot)
         slots = self.slots.setdefault(v, {})
         if slot not in slots:
-            variable = v.name.removesuffix(":0")
+            path = v.path
+            variable = path.replace("/", "_") if self.version.name == "keras3" else path
             name = self.version.slot_name.format(optimizer=prefix, variable=variable, slot=slot)
+            if slot in self.unnamed_slots:
+                name = prefix + path.rpartition("/")[2]
             slots[slot] = Variable(value, trainable=False, name=name)
             self.all.append(slots[slot])
         return slots[slot]
@@ -148,7 +153,7 @@ class Weights:
                     f"{tuple(x.shape)}"
                 )
         for w, x in zip(self.all, arrays, strict=True):
-            w.assign(x.astype(w.dtype))
+            w.load(x.astype(w.dtype))  # at once, in a Graph too
 
 
 def slot_start(initializer: Any, v: Variable, shape: Sequence[int] | None) -> Array:

@@ -279,7 +279,7 @@ class Lab:
             )
         if not to:
             return text
-        if not (found := notebooks.holding(name)):
+        if not (found := notebooks.find_with_lab(name)):
             raise ValueError(
                 f"no notebook of gradlab's shows {name}, so Binder has no page for it; link() "
                 "gives its state"

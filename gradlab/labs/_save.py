@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from .. import __version__
-from .._base.atomic_files import check_folder_of, replaced
+from .._base.atomic_files import atomic_replace, check_folder_of
 from ..live.caption import Around, Caption
 from ..live.progress import shown
 from ..live.scheduling import drawing
@@ -71,7 +71,7 @@ def save(lab: SavableLab, path: Path, theme: str = "light") -> str:
         if ending in _FILMS:
             _film(lab, path, theme == "dark")
         else:
-            with replaced(path) as part:
+            with atomic_replace(path) as part:
                 held = _WRITERS[ending](lab, part, ending, theme == "dark")
     size = f"{path.stat().st_size / 1000:,.0f} kB"
     return f"{held}, {size}" if held else size

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.extras import need
 from .progress import told
 from .scheduling import drawing
@@ -117,7 +117,7 @@ def _gif(pictures: Sequence[np.ndarray], path: Path, seconds: float, words: str)
     for image in images:
         image.putpalette(exact)
     first, *others = images
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         first.save(
             part,
             "GIF",
@@ -144,7 +144,7 @@ def frequent(pictures: Sequence[np.ndarray], most: int = COLORS) -> list[tuple[i
 
 def _mp4(pictures: Iterator[np.ndarray], path: Path, seconds: float, words: str) -> None:
     ffmpeg = need("imageio_ffmpeg", "an .mp4", "film").get_ffmpeg_exe()
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         first = next(pictures)
         height, width = first.shape[:2]
         source = [

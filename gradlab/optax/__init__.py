@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 from .._base.suggest import only_public as _only_public
 from .clips import adaptive_grad_clip as adaptive_grad_clip
+from .clips import clip as clip
 from .clips import clip_by_average_norm as clip_by_average_norm
+from .clips import clip_by_block_rms as clip_by_block_rms
 from .clips import clip_by_global_norm as clip_by_global_norm
 from .clips import clip_by_norm as clip_by_norm
 from .clips import clip_by_value as clip_by_value
+from .clips import global_norm as global_norm
+from .clips import per_example_global_norm_clip as per_example_global_norm_clip
 from .rule import Replacement as Replacement
 from .rule import RuleState as RuleState
 from .rule import from_rule as from_rule
@@ -22,12 +26,16 @@ __all__ = [
     "RuleState",
     "StaleState",
     "adaptive_grad_clip",
+    "clip",
     "clip_by_average_norm",
+    "clip_by_block_rms",
     "clip_by_global_norm",
     "clip_by_norm",
     "clip_by_value",
     "drop_stale",
     "from_rule",
+    "global_norm",
+    "per_example_global_norm_clip",
 ]
 
 if not TYPE_CHECKING:

@@ -115,13 +115,26 @@ class _OfRule:
     def init(self, params: Any) -> RuleState:
         from .._base.jax import jax
 
-        tree: Any = jax.tree.structure(params)
         state = pure.init(self.rule, jax.tree.map(_widen, jax.tree.map(_on_jax, params)))
-        slots = {
-            name: tree.unflatten([s[k] for s in state["slots"]])
-            for k, name in enumerate(self.rule.slots)
-        }
-        return RuleState(state["step"], state["shared"], slots)
+        return RuleState(state["step"], state["shared"], self._name_slots(params, state["slots"]))
+
+    def _rules(self, params: Any) -> list[Rule]:
+        """Return the rule of each leaf."""
+        from .._base.jax import jax
+
+        pairs = zip(pure.leaf_names(params), jax.tree.leaves(params), strict=True)
+        return [self.rule.for_weights(name, w.shape) for name, w in pairs]
+
+    def _name_slots(self, params: Any, slots: Any) -> dict[str, Any]:
+        """Return each slot as a tree like params, with None for weights that don't have it."""
+        from .._base.jax import jax
+
+        tree: Any = jax.tree.structure(params)
+        pairs = zip(self._rules(params), slots, strict=True)
+        leaves = [dict(zip(rule.slots, values, strict=True)) for rule, values in pairs]
+        others = [name for leaf in leaves for name in leaf]
+        names = dict.fromkeys([*self.rule.slots, *others])  # those of the rule without leaves, too
+        return {name: tree.unflatten([leaf.get(name) for leaf in leaves]) for name in names}
 
     def update(self, grads: Any, state: RuleState, params: Any) -> tuple[Any, RuleState]:
         from .._base.jax import jax
@@ -130,18 +143,18 @@ class _OfRule:
         rate = (
             self.learning_rate(state.count) if callable(self.learning_rate) else self.learning_rate
         )
-        # Jit sorts the names of a dict.
-        columns = [tree.flatten_up_to(state.slots[name]) for name in self.rule.slots]
-        slots = list(zip(*columns, strict=True)) if columns else [()] * tree.num_leaves
+        columns = {name: tree.flatten_up_to(slot) for name, slot in state.slots.items()}
+        # By the rule's order, as jit sorts the names of a dict.
+        slots = [
+            tuple(columns[name][k] for name in rule.slots)
+            for k, rule in enumerate(self._rules(params))
+        ]
         before = {"step": state.count, "shared": state.shared, "slots": slots}
         wide = jax.tree.map(_widen, params)
         new, after = pure.update(
             self.rule, rate, before, wide, _widen_gradients(grads), dense_and_sparse.rows
         )
-        named = {
-            name: tree.unflatten([s[k] for s in after["slots"]])
-            for k, name in enumerate(self.rule.slots)
-        }
+        named = self._name_slots(params, after["slots"])
         return new, RuleState(after["step"], after["shared"], named)
 
 
@@ -270,6 +283,12 @@ def _differentiable() -> Callable[[Array, Array], Array]:
     return exact
 
 
+_ONLY_LAST = (
+    "this update is a new weight, which only optax.apply_updates can use: make "
+    "from_rule(..., replace=True) the last transformation of a chain, or leave replace out"
+)
+
+
 class Replacement:
     """A new weight where optax expects an update: added to the old weight it takes its place.
 
@@ -290,15 +309,14 @@ class Replacement:
     def __radd__(self, old: Any) -> Array:
         return self.weights
 
-    def _refuse(self, *_: Any) -> Any:
-        raise TypeError(
-            "this update is a new weight, which only optax.apply_updates can use: make "
-            "from_rule(..., replace=True) the last transformation of a chain, or leave replace out"
-        )
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(_ONLY_LAST)
 
     __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__ = __sub__ = __rsub__ = __neg__ = (
         _refuse
     )
+    __pow__ = __abs__ = __array__ = _refuse
+    dtype = shape = ndim = size = real = property(_refuse)
 
     def __repr__(self) -> str:
         return f"Replacement({self.weights!r})"

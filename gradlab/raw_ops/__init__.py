@@ -1,22 +1,23 @@
-"""TensorFlow's ops of training, conditional accumulators and TPU embeddings, by its names and keywords.
+"""TensorFlow's ops of training, conditional accumulators and TPU embeddings.
 
-Each op is one function, in the module of its family. Training ops, `ResourceApplyAdam` and 56
-others, take a `gl.Variable` and its slots; `training.py` says what they have in common.
+Each op is one function with TensorFlow's name and keywords, in the module of its family. Training
+ops, `ResourceApplyAdam` and 56 others, take a `gl.Variable` and its slots; `training.py` says what
+they have in common.
 
-A handle of an accumulator is what a constructor here returns, or the `accumulator_ref` of an
+A handle of an accumulator is the result of a constructor here, or the `accumulator_ref` of an
 accumulator object. As in TensorFlow there are two types: `Resource...` ops take dense accumulators
 by "resource" handles, all others take "string_ref" handles, and one of the wrong type is a
-TypeError. The ops skip what TensorFlow's Python checks, so shapes are looked at only in gradients
-that are accepted. What kills TensorFlow's process raises and changes nothing: a `local_step` or
-`num_required` that isn't a scalar, a gradient or a take of another dtype, one shared_name with two
-dtypes.
+TypeError. The ops skip the checks of TensorFlow's Python layer, so only accepted gradients have
+their shapes checked. What ends TensorFlow's process raises here and changes nothing: a `local_step`
+or `num_required` that isn't a scalar, a gradient or a take of another dtype, one shared_name with
+two dtypes.
 
 Differs from TensorFlow: everything happens at once, ref ops too, which need a graph there;
 accumulators without a shared_name are distinct; an apply returns its `Receipt`.
 
-The ops of TPU embeddings are about the running system of `gl.tpu.initialize_system`, on any
-machine. They run at once, and not inside `jax.jit`; `gl.raw_ops.<name>.shapes(...)` is TensorFlow's
-shape function of each. Source: `tf.raw_ops`, TensorFlow 2.21 (2026), run.
+The ops of TPU embeddings work on the running system of `gl.tpu.initialize_system`, on any machine.
+They run at once, and not inside `jax.jit`; `gl.raw_ops.<name>.shapes(...)` is TensorFlow's shape
+function of each. Source: `tf.raw_ops`, TensorFlow 2.21 (2026), run.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""Ops of conditional accumulators: dense ones, and those of rows.
+"""Ops of conditional accumulators, dense and sparse.
 
 `Resource...` ops take dense accumulators by handles of type "resource". The others are of older
-graphs and take handles of type "string_ref", dense or sparse. At the end is what they share: how a
-handle is checked and how integers are read.
+graphs and take handles of type "string_ref", dense or sparse. Each op checks its handle and its
+integers with the functions at the end, and calls a `Kernel`, which checks shapes and dtypes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REF = "string_ref"
 
 
 class Handle(NamedTuple):
-    """The accumulator that an op is about; `dtype` is the type of the handle itself."""
+    """The reference to an accumulator; `dtype` is the type of the handle itself."""
 
     kernel: Kernel
     dtype: str
@@ -91,7 +91,7 @@ def ResourceAccumulatorApplyGradient(
 def ResourceAccumulatorTakeGradient(
     *, handle: Any, num_required: Any, dtype: Any, name: str | None = None
 ) -> Array:
-    """Wait for `num_required` gradients, return their mean (or sum), start a new round: global step + 1.
+    """Wait for `num_required` gradients, return their mean (or sum), add 1 to the global step.
 
     Args:
         handle: what `ResourceConditionalAccumulator` returned.
@@ -202,11 +202,10 @@ def AccumulatorTakeGradient(
 
 
 def AccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -> np.int32:
-    """Return the number of gradients counted since the last take, by a "string_ref" handle, dense or sparse.
+    """Return the number of gradients since the last take, by a "string_ref" handle of either kind.
 
     Source: `tf.raw_ops.AccumulatorNumAccumulated`, TensorFlow 2.21 (2026).
 
-    >>> from gradlab.raw_ops import SparseConditionalAccumulator
     >>> int(AccumulatorNumAccumulated(handle=SparseConditionalAccumulator(dtype="float32", shape=None)))
     0
     """
@@ -214,14 +213,13 @@ def AccumulatorNumAccumulated(*, handle: Any, name: str | None = None) -> np.int
 
 
 def AccumulatorSetGlobalStep(*, handle: Any, new_global_step: Any, name: str | None = None) -> None:
-    """Set the global step, as `ResourceAccumulatorSetGlobalStep` does, by a "string_ref" handle, dense or sparse.
+    """Set the global step, to a lower one too, by a "string_ref" handle of either kind.
 
     Raises:
         InvalidArgumentError: `new_global_step` isn't a scalar.
 
     Source: `tf.raw_ops.AccumulatorSetGlobalStep`, TensorFlow 2.21 (2026).
 
-    >>> from gradlab.raw_ops import SparseConditionalAccumulator
     >>> handle = SparseConditionalAccumulator(dtype="float32", shape=None)
     >>> AccumulatorSetGlobalStep(handle=handle, new_global_step=7)
     >>> handle.kernel.step
@@ -340,13 +338,11 @@ def _make_accumulator(
 
 
 def _check_handle(handle: Any, handle_type: str, kind: str | None = None) -> Kernel:
-    """Return the accumulator of a handle; refuse a handle of another type, or of another kind of
-    accumulator.
-    """
+    """Return the accumulator of a handle; refuse another type of handle or kind of accumulator."""
     if handle is None:
         raise ValueError("handle is None; give what a constructor of gl.raw_ops returned")
     if isinstance(handle, Kernel):
-        # The accumulator_ref of an accumulator object.
+        # The `accumulator_ref` of an accumulator object.
         handle = Handle(handle, RESOURCE if handle.spec.kind == DENSE else REF)
     if not isinstance(handle, Handle):
         raise TypeError(
@@ -361,7 +357,7 @@ def _check_handle(handle: Any, handle_type: str, kind: str | None = None) -> Ker
     kernel = handle.kernel
     actual_kind = kernel.spec.kind
     if kind is not None and actual_kind != kind:
-        # TensorFlow raises two classes here.
+        # Dense and sparse ops of TensorFlow raise different classes.
         error = NotFoundError if kind == DENSE else InvalidArgumentError
         adjectives = {DENSE: "dense", SPARSE: "sparse"}
         raise error(
@@ -379,7 +375,7 @@ def _take(kernel: Kernel, num_required: Any, dtype: Any) -> Any:
 
 
 def _read_integer(value: Any, argument: str) -> Any:
-    """Read a scalar integer that the kernel accepts: a Python number must be one, an array is cast."""
+    """Return a scalar integer for the kernel; a Python number must be one, an array is cast."""
     if value is None:
         raise ValueError(f"{argument} is None; give an integer")
     if isinstance(value, float | str | bytes) and not isinstance(value, np.generic):
@@ -390,7 +386,7 @@ def _read_integer(value: Any, argument: str) -> Any:
 
 
 def _read_integers(values: Any, argument: str) -> np.ndarray:
-    """Read an array of int64."""
+    """Return an array of int64."""
     array = np.asarray(as_array(values, argument))
     if array.size and array.dtype.kind not in "biu":
         raise TypeError(f"{argument} must be integers, got {array.dtype}")

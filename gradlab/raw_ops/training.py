@@ -1,29 +1,32 @@
 """TensorFlow's training ops: one step of an optimizer on a variable and its slots.
 
-Ops and keywords have TensorFlow's names.
+Ops and keywords have TensorFlow's names. Each op reads its scalars, chooses the rule with the order
+of operations of TensorFlow's kernel, and calls `step_dense` or `step_rows` of `training_op.py`,
+which check shapes, dtypes and indices and make the step.
 
 | form                                     | the variable                   | returns      |
 |------------------------------------------|--------------------------------|--------------|
 | `ResourceApplyX`, `ResourceSparseApplyX` | a resource                     | None         |
 | `ApplyX`, `SparseApplyX`                 | a ref variable of TensorFlow 1 | the variable |
 
-Both forms take a `gl.Variable` here. What all have in common:
+Both forms take a `gl.Variable` here. All of them have in common:
 
 - `var` and its slots are Variables of one shape and dtype.
 - Scalars are numbers, or arrays of shape () and the dtype of `var`.
 - `grad` (or `delta`) is an array like `var`. In a sparse op it is (n, ...), with `indices` (n,) of
-  int32 or int64; a row that is named twice moves twice.
+  int32 or int64; a row that is named twice moves twice, as in TensorFlow's kernels. (Most
+  optimizers of `gl.train` sum such rows first.)
 - `use_locking` has no effect, because a step always holds the locks. `name` is ignored.
 - Formulas are those of `gl.rules`, in the order of operations that each kernel has.
 
 Raises, in all of them:
     NotAVariableError: `var` or a slot isn't a Variable.
-    InvalidArgumentError: shapes differ, a scalar isn't one, an index is out of range, or a rate, a penalty or
-        a power has a sign that the kernel refuses.
+    InvalidArgumentError: shapes differ, a scalar isn't one, an index is out of range, or a rate, a
+        penalty or a power has a sign that the kernel refuses.
     DTypeError: an array of another dtype, or a dtype that the op has no kernel for.
 
-Nothing has changed then. Differs from TensorFlow: some of its sparse kernels have moved the rows
-before an index that is out of range; a slot of another dtype ends its process.
+After an error nothing has changed. Differs from TensorFlow: some of its sparse kernels have then
+moved the rows before an index that is out of range; a slot of another dtype ends its process.
 
 Source: `tf.raw_ops`, TensorFlow 2.21 (2026), checked by running it.
 """
@@ -52,15 +55,16 @@ from ..rules import (
 )
 from ..train.variable import Variable
 from .training_op import (
+    ALL_BUT_BFLOAT16,
+    FLOAT_16_32_64,
     FLOAT_32_64,
-    NO_BFLOAT16,
     REAL,
     check_penalties,
     check_power,
     check_rate_sign,
     clamp_negative_l1,
+    read_scalar_step,
     read_scalars,
-    read_step,
     step_dense,
     step_rows,
 )
@@ -244,7 +248,7 @@ def ResourceApplyKerasMomentum(
     use_nesterov: bool = False,
     name: str | None = None,
 ) -> None:
-    """Step by the last step, shortened, plus a step against the gradient.
+    """Step by the last step times `momentum`, plus a step against the gradient.
 
         accum = accum * momentum - grad * lr
         var = var + accum                                   plain
@@ -308,7 +312,7 @@ def ResourceApplyAdagrad(
 ) -> None:
     """Step by the gradient over the root of the sum of its squares.
 
-        accum = accum + grad * grad                         as it was where update_slots is False
+        accum = accum + grad * grad                         unchanged if update_slots is False
         var = var - (grad * lr) * (1 / sqrt(accum))
 
     Source: `tf.raw_ops.ResourceApplyAdagrad`, TensorFlow 2.21 (2026).
@@ -421,7 +425,7 @@ def ResourceApplyAdagradV2(
 ) -> None:
     """Step by the gradient over the root of the sum of its squares, plus epsilon.
 
-        accum = accum + grad * grad                         as it was where update_slots is False
+        accum = accum + grad * grad                         unchanged if update_slots is False
         var = var - (grad * lr) / (sqrt(accum) + epsilon)
 
     Source: `tf.raw_ops.ResourceApplyAdagradV2`, TensorFlow 2.21 (2026).
@@ -571,7 +575,10 @@ def ResourceApplyAdagradDA(
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
     rule = AdagradDA(
-        0.0, clamp_negative_l1(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
+        0.0,
+        clamp_negative_l1(scalars["l1"]),
+        scalars["l2"],
+        global_step=read_scalar_step(global_step),
     )
     step_dense(
         rule,
@@ -659,7 +666,10 @@ def ResourceSparseApplyAdagradDA(
     """
     scalars = read_scalars(var, lr=lr, l1=l1, l2=l2)
     rule = AdagradDA(
-        0.0, clamp_negative_l1(scalars["l1"]), scalars["l2"], global_step=read_step(global_step)
+        0.0,
+        clamp_negative_l1(scalars["l1"]),
+        scalars["l2"],
+        global_step=read_scalar_step(global_step),
     )
     step_rows(
         rule,
@@ -673,7 +683,7 @@ def ResourceSparseApplyAdagradDA(
         indices,
         dtypes=FLOAT_32_64,
         order="sparse",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -820,7 +830,7 @@ def ResourceSparseApplyProximalAdagrad(
         indices,
         dtypes=FLOAT_32_64,
         order="dense",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -944,7 +954,7 @@ def ResourceSparseApplyProximalGradientDescent(
         indices,
         dtypes=FLOAT_32_64,
         order="dense",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -990,7 +1000,7 @@ def ResourceApplyAdadelta(
     use_locking: bool = False,
     name: str | None = None,
 ) -> None:
-    """Step by the gradient, in units of what steps and gradients have been.
+    """Step by the gradient times the root mean square of past steps over that of past gradients.
 
         accum = accum * rho + grad * grad * (1 - rho)
         u = sqrt(accum_update + epsilon) * (1 / sqrt(accum + epsilon)) * grad
@@ -1220,7 +1230,16 @@ def ResourceSparseApplyRMSProp(
     """
     scalars = read_scalars(var, lr=lr, rho=rho, momentum=momentum, epsilon=epsilon)
     rule = RMSProp(scalars["rho"], scalars["momentum"], scalars["epsilon"])
-    step_rows(rule, var, {"ms": ms, "mom": mom}, scalars["lr"], grad, indices, order="sparse")
+    step_rows(
+        rule,
+        var,
+        {"ms": ms, "mom": mom},
+        scalars["lr"],
+        grad,
+        indices,
+        order="sparse",
+        dtypes=ALL_BUT_BFLOAT16,
+    )
 
 
 def SparseApplyRMSProp(
@@ -1384,7 +1403,7 @@ def ResourceSparseApplyCenteredRMSProp(
         scalars["lr"],
         grad,
         indices,
-        dtypes=NO_BFLOAT16,
+        dtypes=ALL_BUT_BFLOAT16,
         order="sparse",
     )
 
@@ -1568,7 +1587,7 @@ def ResourceSparseApplyFtrl(
         indices,
         dtypes=REAL,
         order="sparse",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -1632,7 +1651,7 @@ def ResourceApplyFtrlV2(
     multiply_linear_by_lr: bool = False,
     name: str | None = None,
 ) -> None:
-    """Follow the regularized leader, with a penalty that shrinks weights as they are.
+    """Follow the regularized leader, with a penalty on the weights, `l2_shrinkage`, in the gradient.
 
         new = accum + grad * grad;  root(x) = x ** -lr_power
         linear = linear + grad + 2 * l2_shrinkage * var - (root(new) - root(accum)) / lr * var
@@ -1757,7 +1776,7 @@ def ResourceSparseApplyFtrlV2(
         indices,
         dtypes=REAL,
         order="sparse",
-        one_each="scalar",
+        scalar_row_order="scalar",
     )
 
 
@@ -1978,7 +1997,7 @@ def ResourceApplyAdaMax(
     use_locking: bool = False,
     name: str | None = None,
 ) -> None:
-    """Step along the mean gradient, in units of the largest gradient seen of late.
+    """Step along the mean gradient, in units of the largest recent gradient.
 
         m = m + (grad - m) * (1 - beta1);  v = max(beta2 * v, |grad|)
         var = var - lr / (1 - beta1_power) * (m / (v + epsilon))
@@ -2000,7 +2019,8 @@ def ResourceApplyAdaMax(
         var, beta1_power=beta1_power, lr=lr, beta1=beta1, beta2=beta2, epsilon=epsilon
     )
     rule = AdaMax(scalars["beta1"], scalars["beta2"], scalars["epsilon"], scalars["beta1_power"])
-    step_dense(rule, var, {"m": m, "v": v}, scalars["lr"], grad, dtypes=REAL)
+    slots = {"m": m, "v": v}
+    step_dense(rule, var, slots, scalars["lr"], grad, dtypes=FLOAT_16_32_64)
 
 
 def ApplyAdaMax(

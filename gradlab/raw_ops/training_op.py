@@ -1,8 +1,9 @@
-"""What all training ops share: checks of a variable, its slots, scalars and a gradient; one step.
+"""The checks and the step that all training ops share.
 
-An op of `training.py` reads its scalars, chooses the rule, and calls `step_dense` or `step_rows`.
-Everything is checked before anything is written, and the variable and its slots are written
-together, under their locks. `tpu_op.py` is the same for TPU ops.
+An op of `training.py` reads its scalars with `read_scalars`, chooses the rule, and calls
+`step_dense` or `step_rows`, which check slots, gradient and indices. The order of checks and the
+words of errors are TensorFlow's. Everything is checked before anything is written, and the variable
+and its slots are written together, under their locks. `tpu_op.py` is the same for TPU ops.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from ..train.state_dict import lock_variables
 from ..train.update import Job, prepare_commits
 from ..train.variable import Variable
 
-# Dtypes of ops that don't have kernels for all of them.
+# Dtypes of the kernels of an op. Most ops have kernels for all of REAL, complex64 and complex128.
 REAL = ("float16", "bfloat16", "float32", "float64")
+FLOAT_16_32_64 = ("float16", "float32", "float64")
 FLOAT_32_64 = ("float32", "float64")
-NO_BFLOAT16 = ("float16", "float32", "float64", "complex64", "complex128")
+ALL_BUT_BFLOAT16 = ("float16", "float32", "float64", "complex64", "complex128")
 
 
-def read_scalars(var: Any, **given: Any) -> dict[str, Any]:
+def read_scalars(var: Any, **values: Any) -> dict[str, Any]:
     """Return scalars in the dtype of the variable, by name.
 
     Raises:
@@ -39,7 +41,7 @@ def read_scalars(var: Any, **given: Any) -> dict[str, Any]:
     """
     check_variable("var", var)
     scalars = {}
-    for name, x in given.items():
+    for name, x in values.items():
         scalar = as_array(x, name)
         if scalar.shape != ():
             raise InvalidArgumentError(f"{name} is not a scalar: {list(scalar.shape)}")
@@ -49,7 +51,7 @@ def read_scalars(var: Any, **given: Any) -> dict[str, Any]:
     return scalars
 
 
-def read_step(global_step: Any) -> int:
+def read_scalar_step(global_step: Any) -> int:
     """Return a global step, which must be a scalar integer."""
     step = as_array(global_step, "global_step")
     if step.shape != ():
@@ -81,7 +83,7 @@ def check_power(lr_power: Array) -> None:
 
 
 def clamp_negative_l1(l1: Any) -> Any:
-    """Return `l1`, or 0 where it is below: then these kernels don't shrink at all."""
+    """Return `l1`, or 0 if it is negative, for kernels that then don't shrink weights."""
     return l1 if l1 > 0 else l1.dtype.type(0)
 
 
@@ -108,7 +110,7 @@ def step_dense(
         slots: its slots by the op's argument names, in the order of the rule's.
         lr: a scalar of the variable's dtype.
         grad: an array of the shape and dtype of `var`.
-        dtypes: that the op has kernels for; empty if for all.
+        dtypes: those that the op has kernels for; empty for all.
 
     Raises:
         NotAVariableError: a slot isn't a Variable.
@@ -134,16 +136,16 @@ def step_rows(
     *,
     dtypes: tuple[str, ...] = (),
     order: str = "",
-    one_each: str | None = None,
+    scalar_row_order: str | None = None,
 ) -> None:
-    """Step rows of a variable and of its slots, once for each index, in the order given.
+    """Step rows of a variable and of its slots, once for each index, in the order of `indices`.
 
     Args:
         rule, var, slots, lr, dtypes: as for `step_dense`.
         grad: (n, ...), n rows.
         indices: (n,), of int32 or int64, in range.
         order: the order of operations of TensorFlow's kernel for rows; empty for that of `rule`.
-        one_each: `order` for rows of one element; None: use `order`.
+        scalar_row_order: the order of its kernel for rows of one element, if there is one.
 
     Raises:
         InvalidArgumentError: shapes or dtypes differ, or an index is out of range.
@@ -174,8 +176,10 @@ def step_rows(
         )
     slices = IndexedSlices(g, rows, var.shape)
     if order:
-        chosen: Any = one_each if one_each and slices.one_each else order
-        rule = dataclasses.replace(rule, order=chosen)  # type: ignore[call-arg]  # rules with such kernels have it
+        if scalar_row_order and slices.one_each:
+            order = scalar_row_order
+        # Rules of ops with such kernels have the field.
+        rule = dataclasses.replace(rule, order=order)  # type: ignore[call-arg]
     _step(Job(rule, var, slices, lr, dense_and_sparse.each), slots)
 
 
@@ -199,13 +203,13 @@ def _check_dtype(name: str, x: Any, var: Variable) -> None:
 def _step(job: Job, slots: Mapping[str, Any]) -> None:
     variables = list(slots.values())
 
-    # There is one job, so `v` is always `job.v`.
+    # `prepare_commits` is for many variables and names the one it asks about: here `job.v`.
     def buffers(v: Variable) -> list[Buffer]:
         return [slot._buffer for slot in variables]
 
     def store(v: Variable, values: Slots) -> None:
         for slot, value in zip(variables, values, strict=True):
-            slot.assign(value)
+            slot.load(value)  # at once, in a Graph too
 
     with lock_variables([job.v, *variables]):
         for commit in prepare_commits([job], buffers, store):

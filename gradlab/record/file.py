@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
-from .._base.checked_files import check_kind, checked, field, whole
+from .._base.checked_files import check_kind, field, integer_field, report_damage
 from .._base.growing import GrowingFile, Record, is_growing, read_records
 from .._base.numbers import counted
 from ..errors import InvalidArgumentError, RecordingWarning, warn
@@ -93,7 +93,7 @@ def load(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Loaded:
             raise ValueError(f"{path} holds no step yet; load it once some are recorded")
         return loaded
     _refuse_logs_of_others(path)
-    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
+    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, report_damage(path, _KIND):
         return whole_of(file.head, file.arrays(), max_bytes)
 
 
@@ -133,19 +133,19 @@ def whole_of(
     layout, seen, stride = _layout(header, max_bytes)
     _check_columns(layout, saved, seen, stride)
     store = Store(layout.capacity, layout, _filled(layout, saved), seen, stride)
-    return store, whole(header, "missing", 0)
+    return store, integer_field(header, "missing", 0)
 
 
 def _layout(header: Mapping[str, Any], max_bytes: int) -> tuple[Layout, int, int]:
     """Layout, steps and stride, before room is made for them."""
-    seen, stride = whole(header, "seen", 1), whole(header, "stride", 1)
+    seen, stride = integer_field(header, "seen", 1), integer_field(header, "stride", 1)
     layout = Layout(
         _names(header, "names"),
         tuple(_shape(shape) for shape in field(header, "shapes", list)),
         _names(header, "scalars"),
-        whole(header, "capacity", 1),
-        whole(header, "entries", 0),
-        whole(header, "histogram_every", 1),
+        integer_field(header, "capacity", 1),
+        integer_field(header, "entries", 0),
+        integer_field(header, "histogram_every", 1),
     )
     _check_layout(layout, max_bytes, seen)
     if seen > layout.capacity * stride or stride & (stride - 1):
@@ -326,7 +326,7 @@ class Appended(Outlet):
 
 def _load_growing(path: str | PathLike[str], max_bytes: int = MAX_BYTES) -> Loaded | None:
     """Read what is in a file that grows; None before its first record."""
-    with checked(path, _KIND):
+    with report_damage(path, _KIND):
         contents = merge_records(read_records(path, max_bytes), max_bytes)
         return None if contents is None else whole_of(*contents, max_bytes)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from .. import __version__
-from .._base.atomic_files import replaced
+from .._base.atomic_files import atomic_replace
 from .._base.numbers import counted, listed
 from ..live import page
 from ..live.progress import shown, told
@@ -144,7 +144,7 @@ class Report:
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"a report is an .html file, got {path.name!r}")
-        with shown(path.name), replaced(path) as part:
+        with shown(path.name), atomic_replace(path) as part:
             # Names of files may hold halves of characters.
             part.write_text(self.html(), "utf-8", "replace")
 

@@ -1,4 +1,8 @@
-"""The catalog of update rules, in order of increasing complexity: one file each, one line here."""
+"""The catalog of update rules, in order of increasing complexity.
+
+A rule is one dataclass with one formula, in a file of its own; `rule.py` has its contract and says
+how to add one. `dense_and_sparse.py` applies a rule to arrays and slices.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -6,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .._base.suggest import only_public as _only_public
 from .ada_max import AdaMax
 from .adadelta import Adadelta
+from .adafactor import Adafactor
 from .adagrad import Adagrad
 from .adagrad_da import AdagradDA
 from .adagrad_momentum import AdagradMomentum
@@ -21,10 +26,13 @@ from .frequency_estimator import FrequencyEstimator
 from .ftrl import Ftrl
 from .in_place import dense, each, rows
 from .keras_momentum import KerasMomentum
+from .lamb import Lamb
 from .laprop import LaProp
+from .lars import LARS
 from .lion import Lion
 from .mdl_adagrad_light import MdlAdagradLight
 from .momentum import Momentum
+from .muon import Muon
 from .nadam import Nadam
 from .online_yogi import OnlineYogi
 from .partial_row_wise_adam import PartialRowWiseAdam
@@ -36,13 +44,16 @@ from .rms_prop import RMSProp
 from .row_wise_adagrad import RowWiseAdagrad
 from .rule import Rule, Shared, Slots
 from .schedule_free_adam import ScheduleFreeAdam
+from .shampoo import Shampoo
 from .stochastic_gradient_descent import StochasticGradientDescent
 from .user_defined import UserDefined
 
 __all__ = [
+    "LARS",
     "AMSGrad",
     "AdaMax",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "AdagradDA",
     "AdagradMomentum",
@@ -56,9 +67,11 @@ __all__ = [
     "Ftrl",
     "KerasMomentum",
     "LaProp",
+    "Lamb",
     "Lion",
     "MdlAdagradLight",
     "Momentum",
+    "Muon",
     "Nadam",
     "OnlineYogi",
     "PartialRowWiseAdam",
@@ -70,6 +83,7 @@ __all__ = [
     "RowWiseAdagrad",
     "Rule",
     "ScheduleFreeAdam",
+    "Shampoo",
     "Shared",
     "Slots",
     "StochasticGradientDescent",
@@ -81,6 +95,7 @@ __all__ = [
     "from_config",
     "rows",
     "sparse",
+    "tensor_rules",
 ]
 
 _CATALOG: tuple[type[Rule], ...] = (
@@ -116,10 +131,11 @@ _CATALOG: tuple[type[Rule], ...] = (
     Assign,
     UserDefined,
 )
+_TENSOR_RULES: tuple[type[Rule], ...] = (LARS, Lamb, Adafactor, Muon, Shampoo)
 
 
 def catalog() -> dict[str, type[Rule]]:
-    """Every rule by name; those that keep one entry for a whole row name it in `row_slots`.
+    """Return every rule of rows by name; those that keep one entry for a whole row name it in `row_slots`.
 
     Not in TensorFlow.
 
@@ -131,11 +147,22 @@ def catalog() -> dict[str, type[Rule]]:
     return {rule.__name__: rule for rule in _CATALOG}
 
 
+def tensor_rules() -> dict[str, type[Rule]]:
+    """Return every tensor rule by name: rules that read whole tensors, so that no table can have them.
+
+    Not in TensorFlow.
+
+    >>> list(tensor_rules())
+    ['LARS', 'Lamb', 'Adafactor', 'Muon', 'Shampoo']
+    """
+    return {rule.__name__: rule for rule in _TENSOR_RULES}
+
+
 def from_config(config: Mapping[str, Any]) -> Rule:
-    """The rule whose `get_config` gave this. Not in TensorFlow.
+    """Return the rule whose `get_config` returned this. Not in TensorFlow.
 
     Raises:
-        ValueError: no "rule", or one that is not in the catalog.
+        ValueError: no "rule", or one that is neither in the catalog nor a tensor rule.
         TypeError: a name that isn't a field of the rule.
 
     >>> from_config(Momentum(0.5).get_config())
@@ -143,9 +170,10 @@ def from_config(config: Mapping[str, Any]) -> Rule:
     """
     fields = dict(config)
     name = fields.pop("rule", None)
-    if name not in catalog():
-        raise ValueError(f"config names the rule {name!r}; there are {', '.join(catalog())}")
-    return catalog()[name](**fields)
+    known = catalog() | tensor_rules()
+    if name not in known:
+        raise ValueError(f"config names the rule {name!r}; there are {', '.join(known)}")
+    return known[name](**fields)
 
 
 if not TYPE_CHECKING:

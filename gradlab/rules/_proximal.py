@@ -11,7 +11,7 @@ from .._base.types import Number
 
 
 def soft_threshold(x: Array, limit: Number) -> Array:
-    """x moved toward 0 by `limit`, and no further than 0.
+    """Return x moved toward 0 by `limit`, and no further than 0.
 
     >>> import numpy as np
     >>> soft_threshold(np.array([3.0, -0.5]), 1.0).tolist()
@@ -22,22 +22,25 @@ def soft_threshold(x: Array, limit: Number) -> Array:
 
 
 def shrink(x: Array, l1: Number, l2: Number, order: str = "dense") -> Array:
-    """The minimum over w of (w - x)² / 2 + l1 |w| + l2 w² / 2; with the order "scalar" the division
-    is `wide`.
+    """Return the w that minimizes (w - x)² / 2 + l1 |w| + l2 w² / 2.
+
+    With the order "scalar" the division is in double precision, see `wide`.
 
     >>> import numpy as np
     >>> shrink(np.array([3.0, -0.5]), 1.0, 1.0).tolist()
     [1.0, -0.0]
     """
-    numerator, divisor = soft_threshold(x, l1), x.dtype.type(1) + l2
+    numerator = soft_threshold(x, l1)
     if order == "scalar":
-        numerator, divisor = wide(x, numerator)[0], x.dtype.type(1) + wide(x, l2)[0]
+        numerator, l2 = wide(x, numerator, l2)
+    divisor = x.dtype.type(1) + l2
     return namespace(x).asarray(numerator / divisor, x.dtype)
 
 
 def wide(like: Array, *xs: Number) -> tuple[Any, ...]:
-    """`xs` in double precision, in which TensorFlow computes slices of one element; under JAX as
-    they are.
+    """Return `xs` in double precision, in which TensorFlow computes slices of one element.
+
+    JAX's 64-bit mode is off by default, so JAX arrays are returned unchanged.
 
     >>> import numpy as np
     >>> wide(np.float32([1.0]), np.float32([0.1]))[0].dtype

@@ -13,16 +13,16 @@ from .rule import Shared, SizedRule, Slots, float32
 
 @dataclass(frozen=True)
 class AdaMax(SizedRule):
-    """Step along the mean gradient, in units of the largest gradient seen of late.
+    """Step along the mean gradient, in units of the largest recent gradient.
 
         m = m + (g - m) * (1 - beta1);  m * beta1 + g * (1 - beta1) if order="sparse"
         v = max(beta2 * v, |g|)
         w = w - lr / (1 - beta1_power) * (m / (v + epsilon))        order="dense", "sparse"
             w - (lr * m) / ((1 - beta1_power) * (v + epsilon))            "keras"
 
-    `beta1_power`, beta1 to the power of the step, changes from step to step; 0 leaves the
-    correction out. `share1` takes the place of 1 - beta1 in the mean. The orders, of TensorFlow's
-    kernel, of its steps by slices and of Keras's own formula, differ in their last bits only.
+    `beta1_power` is beta1 ** t at step t, counted from 1; 0 leaves the correction out. `share1`
+    takes the place of 1 - beta1 in the mean. The orders, of TensorFlow's kernel, of its steps by
+    slices and of Keras's own formula, differ in their last bits only.
 
     Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for an order that is
     none of these. In float16 an epsilon of 1e-8 would be 0. Source: Kingma & Ba, "Adam: A Method for
@@ -58,7 +58,9 @@ class AdaMax(SizedRule):
     def step_sized(
         self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
     ) -> tuple[Array, Slots]:
-        (m, v), xp, one = slots, namespace(w), w.dtype.type(1)
+        m, v = slots
+        xp = namespace(w)
+        one = w.dtype.type(1)
         order: Order = "sparse" if self.order == "sparse" else "dense"
         m = decaying_mean(m, g, self.beta1, order, self.share1)
         decayed = self.beta2 * v

@@ -12,7 +12,7 @@ from .rule import Rule, Slots
 
 @dataclass(frozen=True)
 class Adadelta(Rule):
-    """Step by the gradient, in units of what steps have been and what gradients have been.
+    """Step by the gradient times the root mean square of past steps over that of past gradients.
 
         accum = accum * rho + g * g * (1 - rho)
         u = sqrt(accum_update + epsilon) * (1 / sqrt(accum + epsilon)) * g
@@ -43,7 +43,8 @@ class Adadelta(Rule):
     table_slots: ClassVar[tuple[str, ...]] = ("accumulators", "updates")
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        one, sqrt = w.dtype.type(1), namespace(w).sqrt
+        one = w.dtype.type(1)
+        sqrt = namespace(w).sqrt
         accum = decaying_mean(slots[0], g * g, self.rho, "sparse", self.share)
         update = sqrt(slots[1] + self.epsilon) * (one / sqrt(accum + self.epsilon)) * g
         accum_update = decaying_mean(slots[1], update * update, self.rho, "sparse", self.share)

@@ -17,18 +17,19 @@ from .table_field import in_tables
 class Adagrad(Rule):
     """Step by the gradient over the root of the sum of its squares so far.
 
-        accumulator = accumulator + g * g      as it was where update_slots is False
+        accumulator = accumulator + g * g      unchanged if update_slots is False
         root = sqrt(accumulator)               epsilon_place="none"
                sqrt(accumulator) + epsilon     "outside"
                sqrt(accumulator + epsilon)     "inside"
         w = w - (g * lr) / root                order="divide"
             w - (g * lr) * (1 / root)          "reciprocal"
-            w - (g * (1 / root)) * lr          "scale_first", with 0 for 1 / root where the accumulator is 0
+            w - (g * (1 / root)) * lr          "scale_first", with 0 for 1 / root where
+                                               the accumulator is 0
 
     The three orders differ in their last bits only. `LIBRARIES` has the fields of each library.
 
-    Shapes: w, g, accumulator (...). Raises ValueError for a place or an order that is none of
-    these. An accumulator of 0 with no epsilon and a gradient of 0 gives NaN, as in Keras 3; Keras
+    Shapes: w, g, accumulator (...). Raises ValueError for any other epsilon_place or order.
+    An accumulator of 0 with no epsilon and a gradient of 0 gives NaN, as in Keras 3; Keras
     replaces epsilon 0, this rule does not. Signs are not checked, as in Keras 3: the root of a
     negative accumulator is NaN. The optimizers of TensorFlow 1 and of older Keras, here `gl.train`
     and `gl.keras`, refuse a negative start.
@@ -74,25 +75,28 @@ class Adagrad(Rule):
 
     def scaled(self, g: Array, lr: Array, accumulator: Array) -> Array:
         """The step that a gradient makes with this accumulator."""
-        root, one = self.root(accumulator), g.dtype.type(1)
+        root = self.root(accumulator)
+        one = g.dtype.type(1)
         step: Array
         if self.order == "divide":
             step = (g * lr) / root
         elif self.order == "reciprocal":
             step = (g * lr) * (one / root)
         else:
-            step = (g * namespace(g).where(accumulator > 0, one / root, one - one)) * lr
+            # optax, too, takes 0 where nothing was accumulated, in place of 1 / 0.
+            inverse = namespace(g).where(accumulator > 0, one / root, one - one)
+            step = (g * inverse) * lr
         return step
 
 
 def _sqrt(x: Array) -> Array:
-    """NumPy's own root of complex64 is some ulp off; that of complex128, rounded, is TensorFlow's."""
+    # NumPy's root of complex64 is some ulp off; that of complex128, rounded, is TensorFlow's.
     if x.dtype == np.complex64 and not is_jax(x):
         return np.sqrt(x.astype(np.complex128)).astype(np.complex64)
     return namespace(x).sqrt(x)
 
 
-# Each library's own formula and defaults; the learning rate is no part of a rule.
+# Each library's own formula and defaults; a rule has no learning rate.
 LIBRARIES = {
     "TensorFlow 1": Adagrad(epsilon=0.0, epsilon_place="none", order="reciprocal"),
     "Keras legacy": Adagrad(),

@@ -13,7 +13,7 @@ from .rule import Rule, Shared, Slots, float32
 
 @dataclass(frozen=True)
 class AdagradDA(Rule):
-    """Set each weight by the sum of its gradients so far: it forgets where it started, and L1 keeps rare ones at 0.
+    """Set each weight by the sum of its gradients so far, whatever its initial value.
 
         s, q = gradient_accumulator + g, gradient_squared_accumulator + g * g
         w = -lr * soft(s, T * l1) / (T * lr * l2 + sqrt(q))         order="dense"
@@ -31,8 +31,8 @@ class AdagradDA(Rule):
     Slots: gradient_accumulator, from 0; gradient_squared_accumulator, from
     `initial_gradient_squared_accumulator_value`. `global_step` counts from 1, as the count of
     `tf.compat.v1.train.AdagradDAOptimizer` does for a step variable from 0; in float32 it is exact
-    up to 2**24. A gradient of 0 sets a weight too: to 0 before it ever had another. Raises
-    ValueError for another order.
+    up to 2**24. A gradient of 0 sets a weight too: to 0 if all gradients so far were 0. L1 keeps
+    weights with rare gradients at 0. Raises ValueError for any other order.
 
     Source: Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic
     Optimization" (2011); Xiao, "Dual Averaging Methods for Regularized Stochastic Learning and
@@ -66,24 +66,24 @@ class AdagradDA(Rule):
         return {"global_step": shared["global_step"] + float32(1)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        total, squared = slots[0] + g, self._squared(slots[1], g)
+        total = slots[0] + g
+        squared = self._add_square(slots[1], g)
         root = namespace(w).sqrt(squared)
-        steps, l1, l2 = (
-            self.global_step,
-            self.l1_regularization_strength,
-            self.l2_regularization_strength,
-        )
-        x: Any
+        steps: Any = self.global_step
+        l1: Any = self.l1_regularization_strength
+        l2: Any = self.l2_regularization_strength
         if self.order == "dense":
-            return -lr * soft_threshold(total, steps * l1) / (steps * lr * l2 + root), (
-                total,
-                squared,
-            )
-        terms: tuple[Any, ...] = (total, root, steps, lr, l1, l2)
-        x, root, steps, lr, l1, l2 = wide(w, *terms) if self.order == "scalar" else terms
+            new_w = -lr * soft_threshold(total, steps * l1) / (steps * lr * l2 + root)
+            return new_w, (total, squared)
+        x: Any = total
+        if self.order == "scalar":
+            x, root, steps, lr, l1, l2 = wide(w, total, root, steps, lr, l1, l2)
         new_w = -soft_threshold(x / steps, l1) / (l2 + root / (steps * lr))
         return namespace(w).asarray(new_w, w.dtype), (total, squared)
 
-    def _squared(self, accumulator: Array, g: Array) -> Array:
-        a, x = wide(g, accumulator, g) if self.order == "scalar" else (accumulator, g)
-        return namespace(g).asarray(a + x * x, g.dtype)
+    def _add_square(self, accumulator: Array, g: Array) -> Array:
+        if self.order == "scalar":
+            accumulator, x = wide(g, accumulator, g)
+        else:
+            x = g
+        return namespace(g).asarray(accumulator + x * x, g.dtype)

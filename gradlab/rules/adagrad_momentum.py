@@ -31,7 +31,8 @@ class AdagradMomentum(Rule):
     SparseCore ops of TensorFlow 2.21 (2026); jax-tpu-embedding 0.1 (2025).
 
     >>> import numpy as np
-    >>> rule, w = AdagradMomentum(momentum=0.5, initial_accumulator_value=9.0, epsilon=0.0), np.array([1.0])
+    >>> rule = AdagradMomentum(momentum=0.5, initial_accumulator_value=9.0, epsilon=0.0)
+    >>> w = np.array([1.0])
     >>> w, slots = rule(w, rule.init(w), np.array([4.0]), 0.5)
     >>> w.round(6).tolist(), slots[0].tolist(), slots[1].round(6).tolist()
     ([0.6], [25.0], [0.8])
@@ -51,7 +52,8 @@ class AdagradMomentum(Rule):
     table_message: ClassVar[str] = "adagrad_momentum"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        xp, one = namespace(w), w.dtype.type(1)
+        xp = namespace(w)
+        one = w.dtype.type(1)
         share = xp.where(self.beta2 == one, one, one - self.beta2)
         accumulators = self.beta2 * slots[0] + share * (g * g)
         scaled = g * xp.power(accumulators + self.epsilon, -one / self.exponent)

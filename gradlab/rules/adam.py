@@ -19,21 +19,24 @@ class Adam(SizedRule):
         m = m + (g - m) * (1 - beta1);  v = v + (g * g - v) * (1 - beta2)         order="dense"
         m = m * beta1 + g * (1 - beta1);  v = v * beta2 + g * g * (1 - beta2)     "sparse"
         rate = lr * sqrt(1 - beta2_power) / (1 - beta1_power)
-        w = w - (m * rate) / (sqrt(v) + epsilon)                                  epsilon_place="outside"
-            w - (m * rate) / sqrt(v + epsilon * epsilon)                          "inside"
+        w = w - (m * rate) / (sqrt(v) + epsilon)                          epsilon_place="outside"
+            w - (m * rate) / sqrt(v + epsilon * epsilon)                  "inside"
 
-    With `use_nesterov` the step is along g * (1 - beta1) + beta1 * m. The powers, beta1 and beta2
-    to the power of the step, change from step to step unless `bias_correction` is off; 0 leaves the
-    correction out, which is what the TPU embedding engine does. The two orders are TensorFlow's for
-    dense gradients and for slices; they differ in their last bits only. `lazy` says that rows
-    without a gradient stand still; else they move on as by a gradient of 0, see
-    `dense_and_sparse.sparse`.
+    With `use_nesterov` the step is along g * (1 - beta1) + beta1 * m. `beta1_power` and
+    `beta2_power` are beta1 ** t and beta2 ** t at step t, counted from 1. They are 0, which leaves
+    the correction out, until `rule.at(rule.start())` sets those of the first step, as in the
+    example, and `advance` returns those of the next. With `bias_correction` off they stay 0, as in
+    the TPU embedding engine.
 
-    `share1` and `share2` take the place of 1 - beta1 and 1 - beta2 in the means, for libraries
-    which round these from double precision.
+    The two orders are TensorFlow's for dense gradients and for slices; they differ in their last
+    bits only. With `lazy` rows without a gradient keep their weights and slots; otherwise they move
+    as by a gradient of 0, see `dense_and_sparse.sparse`.
 
-    Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for a place or an order that
-    is none of these.
+    `share1` and `share2` take the place of 1 - beta1 and 1 - beta2 in the means, for libraries that
+    round these from double precision.
+
+    Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for any other epsilon_place
+    or order.
 
     Differs from the paper: epsilon is its "epsilon hat". In float16 an epsilon of 1e-8
     is 0. Source: Kingma & Ba, "Adam: A Method for Stochastic Optimization" (2014);
@@ -80,12 +83,14 @@ class Adam(SizedRule):
         return {"beta1_power": float32(self.beta1), "beta2_power": float32(self.beta2)}
 
     def advance(self, shared: Shared) -> Shared:
+        # The powers of the first step are the betas themselves.
         return {name: shared[name] * beta for name, beta in self.start().items()}
 
     def step_sized(
         self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
     ) -> tuple[Array, Slots]:
-        xp, one = namespace(w), w.dtype.type(1)
+        xp = namespace(w)
+        one = w.dtype.type(1)
         rate = lr * xp.sqrt(one - self.beta2_power) / (one - self.beta1_power)
         m = decaying_mean(slots[0], g, self.beta1, self.order, self.share1)
         v = decaying_mean(slots[1], size, self.beta2, self.order, self.share2)

@@ -34,4 +34,5 @@ class AddSign(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp = namespace(w)
         m = decaying_mean(slots[0], g, self.beta, "sparse")
-        return w - (lr * (self.alpha + self.sign_decay * (xp.sign(g) * xp.sign(m)))) * g, (m,)
+        scale = self.alpha + self.sign_decay * (xp.sign(g) * xp.sign(m))
+        return w - (lr * scale) * g, (m,)

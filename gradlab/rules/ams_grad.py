@@ -19,8 +19,8 @@ class AMSGrad(SizedRule):
         vhat = max(vhat, v)
         w = w - (m * (lr * sqrt(1 - beta2_power) / (1 - beta1_power))) / (sqrt(vhat) + epsilon)
 
-    The powers, beta1 and beta2 to the power of the step, change from step to step; 0 leaves the
-    correction out. `share1` and `share2` are those of `Adam`.
+    `beta1_power` and `beta2_power` are beta1 ** t and beta2 ** t at step t, counted from 1; 0
+    leaves the correction out. These two, `share1` and `share2` are as in `Adam`.
 
     Shapes: w, g, m, v, vhat (...). Slots: m, v and vhat, from 0. Source: Reddi, Kale & Kumar, "On
     the Convergence of Adam and Beyond" (2018); `ApplyAdamWithAmsgrad`, TensorFlow 2.21 (2026).
@@ -45,12 +45,15 @@ class AMSGrad(SizedRule):
         return {"beta1_power": float32(self.beta1), "beta2_power": float32(self.beta2)}
 
     def advance(self, shared: Shared) -> Shared:
+        # The powers of the first step are the betas themselves.
         return {name: shared[name] * beta for name, beta in self.start().items()}
 
     def step_sized(
         self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
     ) -> tuple[Array, Slots]:
-        (m, v, vhat), xp, one = slots, namespace(w), w.dtype.type(1)
+        m, v, vhat = slots
+        xp = namespace(w)
+        one = w.dtype.type(1)
         rate = lr * xp.sqrt(one - self.beta2_power) / (one - self.beta1_power)
         m = decaying_mean(m, g, self.beta1, "dense", self.share1)
         v = decaying_mean(v, size, self.beta2, "dense", self.share2)

@@ -16,10 +16,9 @@ class Assign(Rule):
         w = g
 
     Shapes: w, g (...). No slots, and the learning rate has no effect. Slices of one row are summed
-    before, as for all rules, so a row that comes twice gets the sum; the last of them counts with
-    `dense_and_sparse.each`.
-    Uncertain: the formula is read off the name, because the configuration of TPU embeddings
-    documents nothing else.
+    before, as for all rules, so a row that is named twice gets the sum; with
+    `dense_and_sparse.each` it gets the last slice. Uncertain: the formula is read off the name,
+    because the configuration of TPU embeddings documents nothing else.
 
     Source: `AssignParameters` in TensorFlow's `optimization_parameters.proto` (2026), where it has
     no members.

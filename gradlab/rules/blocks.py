@@ -1,4 +1,9 @@
-"""NumPy: a rule on blocks of rows that stay in the cache from the first operation of a formula to the last."""
+"""NumPy: a rule on blocks of rows that stay in the cache from the first operation to the last.
+
+A formula is about ten operations, and each reads and writes arrays as large as its inputs. On whole
+arrays that is ten passes through memory, on blocks one. Rules work row by row, so a block is a step
+of its own, and the cores share the blocks of a large array.
+"""
 
 from __future__ import annotations
 
@@ -9,61 +14,69 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import CACHED, Array, detect_denormals, flush_denormals
+from .._base.arrays import CACHED, Array, detect_denormals, flush_denormals, sum_segments
 from .._base.indices import find_distinct
 from .._base.slices import IndexedSlices
 from . import dense_and_sparse
 from .pure import Sparse
 from .rule import Rule, Slots
 
-# Entries: larger than the second-level cache, as each operation costs a call too.
-BLOCK = 4 * CACHED
+# Entries of a block. Half as many cost more in calls than they save in the cache. With twice as many,
+# malloc gives Adam's temporary arrays back to the system after most blocks, and new pages for them
+# cost up to as much as the step.
+BLOCK = CACHED
 BLOCKS_PER_THREAD = 4  # fewer are done before a thread has started
 
 
 def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array, Slots]) -> None:
-    """The bits of `rule(w, slots, g, lr)`, written into `out`, which may be w and slots themselves.
+    """Write the bits of `rule(w, slots, g, lr)` into `out`, which may be w and slots themselves.
 
     Large arrays are shared among the cores: NumPy lets other threads work while it computes.
     """
+    targets = (out[0], *out[1])
     if w.ndim == 0:
         new_w, new_slots = rule(w, slots, g, lr)
-        _write((new_w, *new_slots), (), (out[0], *out[1]), ())
+        _write((new_w, *new_slots), targets, ())
         return
-    settled, rate, targets = rule._in(w.dtype), np.asarray(lr, w.dtype), (out[0], *out[1])
+    settled = rule._in(w.dtype)
+    rate = np.asarray(lr, w.dtype)
 
-    def run(blocks: Sequence[slice]) -> None:
+    def step_blocks(blocks: Sequence[slice]) -> None:
+        # As `Rule.__call__` does, but all blocks share one error state.
         with detect_denormals() as has_denormals:
             for block in blocks:
-                old = (w[block], *(s[block] for s in slots))
                 gradient = _flushed(np.asarray(g[block], w.dtype), has_denormals)
-                new_w, new_slots = settled.step(old[0], old[1:], gradient, rate)
-                new = tuple(
-                    _flushed(np.asarray(x, w.dtype), has_denormals) for x in (new_w, *new_slots)
-                )
-                _write(new, old, targets, block)
+                old_slots = tuple(s[block] for s in slots)
+                new_w, new_slots = settled.step(w[block], old_slots, gradient, rate)
+                new = [np.asarray(x, w.dtype) for x in (new_w, *new_slots)]
+                _write([_flushed(x, has_denormals) for x in new], targets, block)
 
     blocks = _blocks(w)
     shares = min(os.cpu_count() or 1, len(blocks) // BLOCKS_PER_THREAD)
     if shares < 2:
-        run(blocks)
+        step_blocks(blocks)
         return
     with ThreadPoolExecutor(shares) as pool:
-        for done in [pool.submit(run, blocks[k::shares]) for k in range(shares)]:
+        for done in [pool.submit(step_blocks, blocks[k::shares]) for k in range(shares)]:
             done.result()
+
+
+def check(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
+    """Raise what `step` would raise of dtypes and hyperparameters, by a step of one entry."""
+    first = (slice(1),) * w.ndim
+    rule(w[first], tuple(s[first] for s in slots), g[first], lr)
 
 
 def _flushed(x: np.ndarray, has_denormals: Callable[[Array], bool]) -> np.ndarray:
     return flush_denormals(x.copy()) if has_denormals(x) else x
 
 
-def _write(new: Slots, old: Slots, targets: Slots, block: Any) -> None:
-    """A rule may hand an input on as another output, which must not be written over before it is
-    read.
-    """
-    safe = [x.copy() if any(np.may_share_memory(x, y) for y in old) else x for x in new]
+def _write(new: Sequence[Any], targets: Sequence[Any], block: Any) -> None:
+    # A rule may hand an input on as another output. It is a view of a target then, which must not
+    # be written over before it is read.
+    safe = [x if x.base is None else x.copy() for x in new]
     for target, x in zip(targets, safe, strict=True):
-        np.asarray(target)[block] = x
+        target[block] = x
 
 
 def _blocks(w: Array) -> list[slice]:
@@ -72,18 +85,21 @@ def _blocks(w: Array) -> list[slice]:
 
 
 def new_rows(
-    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, sparse: Sparse
 ) -> tuple[np.ndarray, Slots]:
-    """The distinct rows named, and what stands in them after the step, in w and every slot.
+    """Return the distinct rows named, and their new values in w and every slot.
 
-    Nothing is written to.
+    `sparse` is `dense_and_sparse.rows` or a function that gives the same result on the named rows
+    alone. Nothing is written to.
     """
-    named, place = find_distinct(np.asarray(g.indices), w.shape[0])
-    old, values = tuple(x[named] for x in (w, *slots)), np.asarray(g.values)
-    if way is not dense_and_sparse.rows:
-        new_w, new_slots = way(rule, old[0], old[1:], IndexedSlices(values, place), lr)
-        return named, (new_w, *new_slots)
-    sums = np.zeros(old[0].shape, values.dtype)
-    np.add.at(sums, place, values)
-    step(rule, old[0], old[1:], sums, lr, (old[0], old[1:]))
-    return named, old
+    rows, row_of_slice = find_distinct(np.asarray(g.indices), w.shape[0])
+    values = np.asarray(g.values)
+    old_w = w[rows]
+    old_slots = tuple(s[rows] for s in slots)
+    if sparse is not dense_and_sparse.rows:
+        slices = IndexedSlices(values, row_of_slice)
+        new_w, new_slots = sparse(rule, old_w, old_slots, slices, lr)
+        return rows, (new_w, *new_slots)
+    sums = sum_segments(values, row_of_slice, rows.size)
+    step(rule, old_w, old_slots, sums, lr, (old_w, old_slots))
+    return rows, (old_w, *old_slots)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
-from .rule import Rule, Slots, zero_is_no_limit
+from .rule import Rule, Slots, limit_or_infinity
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,17 @@ class BoundedAdagrad(Rule):
     where clip(x) = min(max(x, -max_var_update), max_var_update); a limit of 0 is off.
 
     Shapes: w, g, accumulators (...). Slot: accumulators, from `initial_accumulator_value`. Raises
-    ValueError for a `bounded` that is none of these.
-    Documented: what the flag and the limits are for, that 0 switches them off. Uncertain: which
-    quantity `max_var_update` limits. The field's name says the update, its comment says the
-    gradient, so it is a choice here; that the cap on the accumulator comes before its use, and its
-    initial value, 0.1 as in Adagrad, are guesses.
+    ValueError for any other `bounded`. The proto documents what the flag and the limits are for,
+    and that 0 switches them off. It leaves open which quantity `max_var_update` limits: the field's
+    name says the update, its comment says the gradient, hence `bounded`. Two things are guesses:
+    that the accumulator is capped before it is used, and its initial value, 0.1 as in Adagrad.
 
     Source: `BoundedAdagradParameters` in TensorFlow's `optimization_parameters.proto` (2026), which
     refers to Duchi, Hazan & Singer (2011).
 
     >>> import numpy as np
-    >>> rule, w = BoundedAdagrad(True, 0.25, 16.0, initial_accumulator_value=9.0), np.array([1.0, 1.0])
+    >>> rule = BoundedAdagrad(True, 0.25, 16.0, initial_accumulator_value=9.0)
+    >>> w = np.array([1.0, 1.0])
     >>> w, slots = rule(w, rule.init(w), np.array([4.0, 0.0]), 0.5)
     >>> w.tolist(), slots[0].tolist()
     ([0.75, 1.0], [16.0, 9.0])
@@ -53,12 +53,15 @@ class BoundedAdagrad(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp = namespace(w)
-        g = self._limited("gradient", g)
-        new = xp.minimum(slots[0] + g * g, zero_is_no_limit(self.max_accumulator))
+        g = self._limit("gradient", g)
+        new = xp.minimum(slots[0] + g * g, limit_or_infinity(self.max_accumulator))
         root = xp.sqrt(new if self.update_accumulator_first else slots[0])
-        update = lr * self._limited("scaled_gradient", g / root)
-        return w - self._limited("update", update), (new,)
+        update = lr * self._limit("scaled_gradient", g / root)
+        return w - self._limit("update", update), (new,)
 
-    def _limited(self, what: str, x: Array) -> Array:
-        limit = zero_is_no_limit(self.max_var_update)
-        return namespace(x).clip(x, -limit, limit) if what == self.bounded else x
+    def _limit(self, quantity: str, x: Array) -> Array:
+        """Return x, clipped if it is the quantity that this rule bounds."""
+        if quantity != self.bounded:
+            return x
+        limit = limit_or_infinity(self.max_var_update)
+        return namespace(x).clip(x, -limit, limit)

@@ -22,12 +22,13 @@ class CenteredRMSProp(SizedRule):
         momentum = momentum * mu + (g * lr) / sqrt(variance)
         w = w - momentum
 
-    with mu the field `momentum`; the rest of the orders, `epsilon_place` and `share` are those of
-    `RMSProp`.
+    where mu is the field `momentum`. In all else the orders, `epsilon_place` and `share` are those
+    of `RMSProp`.
 
     Shapes: w, g, rms, momentum, mg (...). Slots: rms, from `initial_rms`, momentum and mg, from 0.
-    Raises ValueError for an order that is none of these. A variance below 0, which rounding can
+    Raises ValueError for any other order. A variance below 0, which rounding can
     make, gives NaN, as in TensorFlow.
+
     Differs: TensorFlow 1 starts rms at 1, its TPU embedding layer at 0. Source: Graves, "Generating
     Sequences With Recurrent Neural Networks" (2013); `ApplyCenteredRMSProp`, TensorFlow 2.21
     (2026).

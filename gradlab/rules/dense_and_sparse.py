@@ -8,10 +8,11 @@
 
 `sparse` is `rows` for a lazy rule and `every_row` for one that is not.
 
-Pure functions. `in_place.py` adds to three of them what users can ask for beside it: `out=`, NumPy
-arrays to write into, such as w and slots themselves, and `donate=True`, JAX arrays whose memory
-then holds the new values. Optimizers step Variables so, where the memory of a value was never
-handed out.
+Indices name rows from 0 on. A slice past the end, as those that pad a batch, is dropped; a negative
+index is refused in NumPy, and must not be given in JAX.
+
+Pure functions, which copy a table to change its rows. What steps a table in place computes the new
+rows alone: `in_place.py` for arrays (`out=`, `donate=`), `train/update.py` for Variables.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from .._base.arrays import (
     take_rows,
 )
 from .._base.slices import IndexedSlices
-from .rule import Rule, Slots
+from ..errors import InvalidArgumentError
+from .rule import Rule, Slots, check_row_local
 
 
 def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
@@ -61,6 +63,7 @@ def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     >>> rows(StochasticGradientDescent(), np.zeros((3, 1)), (), g, 1.0)[0].ravel().tolist()
     [0.0, -2.0, 0.0]
     """
+    check_row_local(rule, "a step of single rows")
     w, slots, g = of_one_library(w, slots, g, lr)
     indices, values = sum_duplicates(g.indices, g.values)
     return _update(rule, w, slots, indices, indices, values, lr)
@@ -81,46 +84,47 @@ def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
     >>> each(rule, w, rule.init(w), g, 1.0)[0].ravel().tolist()
     [0.0, -2.5]
     """
+    check_row_local(rule, "a step of single rows")
     w, slots, g = of_one_library(w, slots, g, lr)
     if g.indices.shape[0] == 0:
         return w, slots
     xp = namespace(w)
-    # Turns would cost as often the slices as the most frequent row comes.
     if rule.adds and is_jax(w):
-        return add_rows(
-            w, g.indices, rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)[0]
-        ), slots
-    rank, outside = count_earlier(g.indices), w.shape[0]
+        # Turns would read all slices once for every occurrence of the most frequent row.
+        moves, _ = rule(xp.zeros(g.values.shape, w.dtype), (), g.values, lr)
+        return add_rows(w, g.indices, moves), slots
+    turn_of_slice = count_earlier(g.indices)
     if xp is np:
-        turns = np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1])
-        return _in_turns(rule, w, slots, g, lr, turns)
+        order = np.argsort(turn_of_slice, kind="stable")
+        turns = np.split(order, np.bincount(turn_of_slice).cumsum()[:-1])
+        return _apply_turns(rule, w, slots, g, lr, turns)
+    outside = w.shape[0]
 
-    def turn(k: Any, state: tuple[Array, Slots]) -> tuple[Array, Slots]:
-        return _update(
-            rule, *state, g.indices, xp.where(rank == k, g.indices, outside), g.values, lr
-        )
+    def apply_turn(k: Any, state: tuple[Array, Slots]) -> tuple[Array, Slots]:
+        target = xp.where(turn_of_slice == k, g.indices, outside)
+        return _update(rule, *state, g.indices, target, g.values, lr)
 
-    done: tuple[Array, Slots] = repeat_body(rank.max() + 1, turn, (w, slots))
-    return done
+    stepped: tuple[Array, Slots] = repeat_body(turn_of_slice.max() + 1, apply_turn, (w, slots))
+    return stepped
 
 
-def _in_turns(
+def _apply_turns(
     rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, turns: Sequence[Array]
 ) -> tuple[Array, Slots]:
-    """One update for each set of slices, none of which holds a row twice: what all of them cost is
-    what slices cost.
+    """Update once for each set of slices, none of which names a row twice.
+
+    All sets together cost what the slices cost.
     """
     tables = [np.array(x) for x in (w, *slots)]
     for turn in turns:
-        now = turn[g.indices[turn] < w.shape[0]]  # past the end there is no row
-        named = g.indices[now]
-        # One for each entry, or one for all.
-        rate = lr[now] if np.shape(lr) == g.values.shape else lr
-        new_w, new_slots = rule(
-            tables[0][named], tuple(s[named] for s in tables[1:]), g.values[now], rate
-        )
+        slices = turn[g.indices[turn] < w.shape[0]]  # past the end there is no row
+        rows = g.indices[slices]
+        # One rate for each entry, or one for all.
+        rate = lr[slices] if np.shape(lr) == g.values.shape else lr
+        old_w, *old_slots = (table[rows] for table in tables)
+        new_w, new_slots = rule(old_w, tuple(old_slots), g.values[slices], rate)
         for table, new in zip(tables, (new_w, *new_slots), strict=True):
-            table[named] = new
+            table[rows] = new
     return tables[0], tuple(tables[1:])
 
 
@@ -155,7 +159,7 @@ def sparse(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tup
 
 
 def whole(w: Array, g: IndexedSlices) -> Array:
-    """The slices as a gradient of every row of w: sums in the rows named, 0 in others."""
+    """Return the slices as a gradient of every row of w: sums in the rows named, 0 in others."""
     w, _, g = of_one_library(w, (), g)
     indices, values = sum_duplicates(g.indices, g.values)
     return set_rows(namespace(w).zeros(w.shape, values.dtype), indices, values)
@@ -164,7 +168,11 @@ def whole(w: Array, g: IndexedSlices) -> Array:
 def of_one_library(
     w: Array, slots: Slots, g: IndexedSlices, lr: Any = None
 ) -> tuple[Array, Slots, IndexedSlices]:
-    """All of them in the library of w, or in JAX's where something else is traced.
+    """Return all of them in the library of w, or in JAX's where something else is traced.
+
+    Raises:
+        InvalidArgumentError: NumPy indices of which one is negative. They would name a row that
+            n - 1 may name as well, and one of its gradients would be lost. JAX's aren't read.
 
     >>> import jax.numpy as jnp
     >>> type(of_one_library(np.ones((2, 1)), (), IndexedSlices(jnp.ones((1, 1)), jnp.array([1])))[2].values).__name__
@@ -172,14 +180,18 @@ def of_one_library(
     """
     xp = namespace(w, *(x for x in (*slots, g.values, g.indices, lr) if is_traced(x)))
     slices = IndexedSlices(xp.asarray(g.values), xp.asarray(g.indices), g.dense_shape)
+    if xp is np and slices.indices.size and slices.indices.min() < 0:
+        raise InvalidArgumentError(
+            f"indices must not be negative, got {slices.indices.min()}; add the number of rows"
+        )
     return xp.asarray(w), tuple(xp.asarray(s) for s in slots), slices
 
 
 def _update(
     rule: Rule, w: Array, slots: Slots, source: Array, target: Array, g: Array, lr: Any
 ) -> tuple[Array, Slots]:
-    """Rows `source` of w and slots through the rule, written back to rows `target`."""
-    new_w, new_slots = rule(take_rows(w, source), tuple(take_rows(s, source) for s in slots), g, lr)
-    return set_rows(w, target, new_w), tuple(
-        set_rows(s, target, n) for s, n in zip(slots, new_slots, strict=True)
-    )
+    """Step rows `source` of w and slots, and write the results to rows `target`."""
+    old_slots = tuple(take_rows(s, source) for s in slots)
+    new_w, new_slots = rule(take_rows(w, source), old_slots, g, lr)
+    pairs = zip(slots, new_slots, strict=True)
+    return set_rows(w, target, new_w), tuple(set_rows(s, target, new) for s, new in pairs)

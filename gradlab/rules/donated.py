@@ -1,4 +1,11 @@
-"""JAX: programs that are given the buffers of weights and slots to write their results into."""
+"""JAX: compiled steps that can be donated weights and slots, to write the results into their memory.
+
+`dense` is one program. A step by rows is two: `new_rows` only reads the tables, `scatter` only
+writes one. In a single program XLA may copy a table to keep the two apart.
+
+Fields of a rule that are arrays or NumPy numbers, such as Adam's powers, are arguments of a
+program, which serves all their values. Python numbers are compiled into it.
+"""
 
 from __future__ import annotations
 
@@ -16,59 +23,64 @@ from . import dense_and_sparse
 from .pure import Sparse
 from .rule import Rule, Slots, is_moving
 
-Rows = tuple[np.ndarray, tuple[Array, ...]]  # where, and what stands there in w and every slot
+# Which rows, and their new values in w and every slot.
+Rows = tuple[np.ndarray, tuple[Array, ...]]
 
 
 def dense(
     rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, donate_w: bool, donate_slots: bool
 ) -> tuple[Array, Slots]:
-    """Return `dense_and_sparse.dense` as one program, which uses up what it is donated."""
-    still, moving = _split(rule)
+    """Run `dense_and_sparse.dense` as one program, which uses up what it is donated."""
+    static, moving = _split(rule)
     new: tuple[Array, Slots] = _dense_program(donate_w, donate_slots)(
-        still, moving, w, slots, g, lr
+        static, moving, w, slots, g, lr
     )
     return new
 
 
 def check_dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
     """Raise what `dense` would raise, without using anything up."""
-    still, moving = _split(rule)
-    _dense_program(False, False).eval_shape(still, moving, w, slots, g, lr)
+    static, moving = _split(rule)
+    _dense_program(False, False).eval_shape(static, moving, w, slots, g, lr)
 
 
-def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, way: Sparse) -> Rows:
-    """First program: the distinct rows named, and what stands in them after the step.
+def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, sparse: Sparse) -> Rows:
+    """Return the distinct rows named, and their new values in w and every slot.
 
-    It only reads the tables.
+    `sparse` is `dense_and_sparse.rows` or a function that gives the same result on the named rows
+    alone. The first program: it only reads the tables.
     """
-    named, place = find_distinct(np.asarray(g.indices), w.shape[0])
-    named = _padded(named, w.shape[0])
-    still, moving = _split(rule)
-    return named, _programs().new_rows(
-        still, way, moving, w, slots, named, place.astype(np.int32), g.values, lr
+    rows, row_of_slice = find_distinct(np.asarray(g.indices), w.shape[0])
+    rows = _padded(rows, w.shape[0])
+    row_of_slice = row_of_slice.astype(np.int32)
+    static, moving = _split(rule)
+    new: tuple[Array, ...] = _programs().new_rows(
+        static, sparse, moving, w, slots, rows, row_of_slice, g.values, lr
     )
+    return rows, new
 
 
 def scatter_all(rows: Rows, w: Array, slots: Slots, donate: bool) -> tuple[Array, Slots]:
-    """Second program: those rows written.
-
-    It only writes the tables, in place if they are donated.
-    """
+    """Return w and slots with these rows written."""
     new_w, *new_slots = (
         scatter(x, rows[0], new, donate) for x, new in zip((w, *slots), rows[1], strict=True)
     )
     return new_w, tuple(new_slots)
 
 
-def scatter(table: Array, named: np.ndarray, new: Array, donate: bool) -> Array:
-    """One table with these rows written."""
-    p = _programs()
-    written: Array = (p.scatter_donated if donate else p.scatter)(table, named, new)
+def scatter(table: Array, rows: np.ndarray, new: Array, donate: bool) -> Array:
+    """Return the table with these rows written, in place if it is donated.
+
+    The second program: it only writes.
+    """
+    programs = _programs()
+    program = programs.scatter_donated if donate else programs.scatter
+    written: Array = program(table, rows, new)
     return written
 
 
 def is_usable(rule: Rule, *arrays: Array) -> bool:
-    """Tell whether there is a program for this rule and these arrays: JAX arrays of one device, a known rule."""
+    """Tell whether the programs take this rule, which must have a hash, and these arrays of one device."""
     try:
         hash(_split(rule)[0])
     except TypeError:
@@ -92,55 +104,51 @@ def _dense_program(donate_w: bool, donate_slots: bool) -> Any:
     from .._base.jax import jax
 
     donated = (2,) * donate_w + (3,) * donate_slots
-    # A rule may not read what it replaces. Its buffer is welcome all the same, so unused arguments
-    # are kept.
+    # A rule may set weights without reading them. Their memory can still hold the result, so unused
+    # arguments are kept.
     return jax.jit(_dense, static_argnums=0, donate_argnums=donated, keep_unused=bool(donated))
 
 
 def _split(rule: Rule) -> tuple[Rule, dict[str, Any]]:
-    """The rule, and the fields that are arrays or NumPy numbers: new values of those need no new
-    program.
-    """
+    """Return the rule that a program is compiled for, and the fields that are its arguments."""
     fields = {f.name: getattr(rule, f.name) for f in dataclasses.fields(rule)}
     moving = {name: x for name, x in fields.items() if is_moving(x)}
     return dataclasses.replace(rule, **dict.fromkeys(moving, 0.0)), moving
 
 
 def _dense(
-    still: Rule, moving: dict[str, Array], w: Array, slots: Slots, g: Array, lr: Array
+    static: Rule, moving: dict[str, Array], w: Array, slots: Slots, g: Array, lr: Array
 ) -> tuple[Array, Slots]:
-    return dense_and_sparse.dense(still.at(moving), w, slots, g, lr)
+    return dense_and_sparse.dense(static.at(moving), w, slots, g, lr)
 
 
 def _new_rows(
-    still: Rule,
-    way: Sparse,
+    static: Rule,
+    sparse: Sparse,
     moving: dict[str, Array],
     w: Array,
     slots: Slots,
-    named: Array,
-    place: Array,
+    rows: Array,
+    row_of_slice: Array,
     values: Array,
     lr: Array,
 ) -> tuple[Array, ...]:
-    rule, old, old_slots = (
-        still.at(moving),
-        take_rows(w, named),
-        tuple(take_rows(s, named) for s in slots),
-    )
-    if way is not dense_and_sparse.rows:
-        new, new_slots = way(rule, old, old_slots, IndexedSlices(values, place), lr)
+    rule = static.at(moving)
+    old_w = take_rows(w, rows)
+    old_slots = tuple(take_rows(s, rows) for s in slots)
+    if sparse is dense_and_sparse.rows:
+        zeros: Any = namespace(old_w).zeros(old_w.shape, values.dtype)
+        new_w, new_slots = rule(old_w, old_slots, zeros.at[row_of_slice].add(values), lr)
     else:
-        zeros: Any = namespace(old).zeros(old.shape, values.dtype)
-        new, new_slots = rule(old, old_slots, zeros.at[place].add(values), lr)
-    return new, *new_slots
+        slices = IndexedSlices(values, row_of_slice)
+        new_w, new_slots = sparse(rule, old_w, old_slots, slices, lr)
+    return new_w, *new_slots
 
 
-def _padded(named: np.ndarray, rows: int) -> np.ndarray:
-    """Filled up with rows outside the table to one of few lengths, so that there are few programs."""
-    size = named.size
-    padded = np.arange(
-        rows, rows + padded_size(size, fine=32), dtype=np.int64 if rows > 2**30 else np.int32
-    )
-    padded[:size] = named
+def _padded(rows: np.ndarray, table_rows: int) -> np.ndarray:
+    """Fill up with rows outside the table to one of few lengths, so that there are few programs."""
+    dtype = np.int64 if table_rows > 2**30 else np.int32
+    size = padded_size(rows.size, fine=32)
+    padded = np.arange(table_rows, table_rows + size, dtype=dtype)
+    padded[: rows.size] = rows
     return padded

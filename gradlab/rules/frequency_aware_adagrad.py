@@ -1,4 +1,4 @@
-"""Adagrad that steps further for rows that come rarely."""
+"""Adagrad with a larger learning rate for rare rows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from .table_field import in_tables
 
 @dataclass(frozen=True)
 class FrequencyAwareAdagrad(Rule):
-    """Adagrad with a rate that grows with steps since the start per step with this row: 1 / frequency, to a power.
+    """Adagrad whose rate for a row is multiplied by a power of 1 / the frequency of its gradients.
 
         counters = counters + 1
-        multiplier = min((max(step_counter, 1) / counters) ** probability_exponent, max_lr_multiplier)
+        inverse_frequency = max(step_counter, 1) / counters
+        multiplier = min(inverse_frequency ** probability_exponent, max_lr_multiplier)
         accumulators = accumulator_decay * accumulators + g * g
         w = w - lr * (multiplier * g / sqrt(accumulators) + l1 * sign(w) + l2 * w)
 
@@ -34,7 +35,8 @@ class FrequencyAwareAdagrad(Rule):
     (2026); F2A in jax-tpu-embedding 0.1 (2025).
 
     >>> import numpy as np
-    >>> rule, w = FrequencyAwareAdagrad(initial_accumulator_value=9.0, step_counter=4.0), np.array([1.0])
+    >>> rule = FrequencyAwareAdagrad(initial_accumulator_value=9.0, step_counter=4.0)
+    >>> w = np.array([1.0])
     >>> w, slots = rule(w, rule.init(w), np.array([4.0]), 0.25)
     >>> w.tolist(), slots[0].tolist(), slots[1].tolist()
     ([0.6], [25.0], [1.0])
@@ -46,7 +48,7 @@ class FrequencyAwareAdagrad(Rule):
     probability_exponent: float = 0.5
     accumulator_decay: float = 1.0
     initial_accumulator_value: float = 0.1
-    # The message has a tag of it.
+    # The message holds a tag of this number, not the number itself.
     step_counter: float = field(default=0.0, metadata=in_tables(preset=0.0))
     initial_counter_value: float = 0.0
     slots: ClassVar[dict[str, float | str]] = {
@@ -62,7 +64,8 @@ class FrequencyAwareAdagrad(Rule):
         return {"step_counter": shared["step_counter"] + float32(1)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        xp, one = namespace(w), w.dtype.type(1)
+        xp = namespace(w)
+        one = w.dtype.type(1)
         counters = slots[1] + one
         inverse_frequency = xp.maximum(self.step_counter, one) / counters
         multiplier = xp.minimum(

@@ -11,7 +11,7 @@ from .rule import Rule, Slots
 
 @dataclass(frozen=True)
 class FrequencyEstimator(Rule):
-    """Average the number of steps between visits to a row; the weight is that average, 1 / w the frequency.
+    """Average the number of steps between visits to a row, so that 1 / w is their frequency.
 
         delta = lr - last_hit_step
         c = min(delta, max_delta)
@@ -19,11 +19,12 @@ class FrequencyEstimator(Rule):
         last_hit_step = lr
 
     The number of the step comes in as the learning rate, as in TPU embeddings. The gradient has no
-    effect; there it must be 0, so stop gradients to this table. Start the weights at `max_delta`.
+    effect; TPU embeddings require it to be 0, so stop gradients to this table. Start the weights at
+    `max_delta`.
 
     Shapes: w, g, last_hit_step (...); a TPU table must have width 1. Slot: last_hit_step, from 0.
     Steps are numbers of the dtype of w: exact up to 2**24 in float32, 2048 in float16, 256 in
-    bfloat16. Documented in full, but for the place of `weight_exponent`: see `transformed`. The
+    bfloat16. All is documented but the place of `weight_exponent`: see `transformed`. The
     proto gives no defaults.
 
     Source: `FrequencyEstimatorParameters` in TensorFlow's `optimization_parameters.proto` (2026);
@@ -46,19 +47,22 @@ class FrequencyEstimator(Rule):
     table_message: ClassVar[str] = "frequency_estimator"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        xp, one = namespace(w), w.dtype.type(1)
+        xp = namespace(w)
+        one = w.dtype.type(1)
         delta = lr - slots[0]
         capped = xp.minimum(delta, self.max_delta)
         average = (one - self.tau) * w + self.tau * capped
-        return xp.where(delta >= self.outlier_threshold * w, capped, average), (
-            xp.full_like(slots[0], lr),
-        )
+        new_w = xp.where(delta >= self.outlier_threshold * w, capped, average)
+        return new_w, (xp.full_like(slots[0], lr),)
 
     def transformed(self, w: Array) -> Array:
-        """(w / max_delta) ** weight_exponent: documented as what makes weights of the estimates, not where.
+        """Return (w / max_delta) ** weight_exponent, the proto's weights of these estimates.
+
+        The proto doesn't say where the engine applies it, so `step` doesn't.
 
         >>> import numpy as np
-        >>> FrequencyEstimator(max_delta=4.0, weight_exponent=2.0).transformed(np.array([2.0, 4.0])).tolist()
+        >>> rule = FrequencyEstimator(max_delta=4.0, weight_exponent=2.0)
+        >>> rule.transformed(np.array([2.0, 4.0])).tolist()
         [0.25, 1.0]
         """
         rule = self._in(w.dtype)

@@ -23,14 +23,14 @@ class Ftrl(SizedRule):
         linear = linear + g' - sigma * w
         w = (clip(linear, -l1, l1) - linear) / ((root(accum') + beta) / lr + 2 * l2)
 
-    With `multiply_linear_by_lr` both sides are lr times as large, which lets lr be 0:
+    With `multiply_linear_by_lr` numerator and denominator are multiplied by lr, which lets lr be 0:
 
         sigma = root(accum') - root(accum);  linear = linear + g' * lr - sigma * w
         w = (clip(linear, -l1 * lr, l1 * lr) - linear) / (root(accum') + 2 * l2 * lr + beta)
 
-    `order` is TensorFlow's: "dense"; "sparse", as for slices; or "scalar", as for slices of one
-    element, which sums from the left and takes a power where the root would do. They differ in
-    their last bits, and "dense" gives 0 where `linear` is 0 or NaN.
+    `order` is TensorFlow's: "dense"; "sparse", as for slices; or "scalar", as for slices whose rows
+    have one element, which sums from the left and takes a power for sigma even where lr_power is
+    -0.5. They differ in their last bits, and "dense" gives 0 where `linear` is 0 or NaN.
 
     Shapes: w, g, accum, linear (...). Slots: accum, from `initial_accumulator_value`, and linear,
     from `initial_linear_value`. Raises ValueError for an order that is none of these.
@@ -79,22 +79,29 @@ class Ftrl(SizedRule):
     def step_sized(
         self, w: Array, slots: Slots, g: Array, size: Array, lr: Array
     ) -> tuple[Array, Slots]:
-        (accum, linear), two = slots, w.dtype.type(2)
+        accum, linear = slots
+        two = w.dtype.type(2)
         l1: Number = self.l1
-        new = accum + size
-        shrunk = g + two * self.l2_shrinkage * w if _may_differ(self.l2_shrinkage, 0) else g
-        # Named once, so that XLA simplifies it alike wherever the rule is compiled.
-        root = self.root(new)
-        sigma = (self._root(new) if self.order == "scalar" else root) - self._root(accum)
+        new_accum = accum + size
+        penalized = g
+        if _may_differ(self.l2_shrinkage, 0):
+            penalized = g + two * self.l2_shrinkage * w
+        # Computed once for both uses. If it is computed twice, XLA simplifies the two differently,
+        # and the last bits on a mesh aren't those on one device.
+        root = self.root(new_accum)
+        new_root = self._root_for_sigma(new_accum) if self.order == "scalar" else root
+        sigma = new_root - self._root_for_sigma(accum)
         if self.multiply_linear_by_lr:
-            linear, l1 = self._add(linear, shrunk * lr, sigma * w), l1 * lr
+            linear = self._add(linear, penalized * lr, sigma * w)
+            l1 = l1 * lr
             quadratic = root + two * self.l2 * lr + self.beta
         else:
-            linear = self._add(linear, shrunk, sigma / lr * w)
+            linear = self._add(linear, penalized, sigma / lr * w)
             quadratic = (root + self.beta) / lr + two * self.l2
-        return self._solved(linear, l1, quadratic), (new, linear)
+        return self._solve(linear, l1, quadratic), (new_accum, linear)
 
-    def _solved(self, linear: Array, l1: Number, quadratic: Array) -> Array:
+    def _solve(self, linear: Array, l1: Number, quadratic: Array) -> Array:
+        """Return the weights that minimize the linearized losses so far plus the penalties."""
         xp = namespace(linear)
         if self.order == "dense":
             return xp.where(
@@ -105,18 +112,21 @@ class Ftrl(SizedRule):
         return (xp.minimum(xp.maximum(linear, -l1), l1) - linear) / quadratic
 
     def root(self, accum: Array) -> Array:
-        """accum ** -lr_power."""
+        """Return accum ** -lr_power."""
         if _may_differ(self.lr_power, -0.5):
             return power(accum, -self.lr_power)
         return namespace(accum).sqrt(accum)
 
-    def _root(self, accum: Array) -> Array:
-        return power(accum, -self.lr_power) if self.order == "scalar" else self.root(accum)
+    def _root_for_sigma(self, accum: Array) -> Array:
+        """Return the root as `order` computes it for sigma."""
+        if self.order == "scalar":
+            return power(accum, -self.lr_power)
+        return self.root(accum)
 
     def _add(self, linear: Array, g: Array, pull: Array) -> Array:
         return linear + g - pull if self.order == "scalar" else linear + (g - pull)
 
 
 def _may_differ(field: Number, value: float) -> bool:
-    """Tell whether a field differs from this value; one that JAX knows may have any value."""
+    """Return False if a field is known to have this value; a JAX array may be traced."""
     return is_jax(field) or bool(field != value)

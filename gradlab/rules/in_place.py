@@ -1,7 +1,9 @@
-"""`gl.rules.dense`, `rows` and `each`: pure functions that may write into NumPy arrays or use up JAX arrays.
+"""`gl.rules.dense`, `rows` and `each`: a rule on arrays, in place where the caller asks for it.
 
-`out=` and `donate=` are for concrete arrays. A step by rows is two parts on purpose, one that reads
-the table and one that writes it: in one `jit` XLA may copy the table to keep the two apart.
+Without `out=` and `donate=` they are the pure functions of `dense_and_sparse.py`. With `out=` NumPy
+arrays are written into (`blocks.py`), with `donate=True` JAX arrays are used up (`donated.py`).
+Both are for concrete arrays, and all that may be wrong with them is checked before anything is
+written.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from .._base.gradient_types import check_shape
 from .._base.slices import IndexedSlices
 from . import blocks, dense_and_sparse, donated
 from .pure import Sparse
-from .rule import Rule, Slots
+from .rule import Rule, Slots, check_row_local
 
 Out = tuple[Array, Slots]  # like w and slots
 
@@ -121,21 +123,20 @@ def _step_rows(
     slots: Slots,
     g: IndexedSlices,
     lr: Any,
-    way: Sparse,
+    sparse: Sparse,
     out: Out | None,
     donate: bool,
 ) -> Out:
     _check(rule, w, slots, g, lr, out, donate)
     if out is None:
-        return donated.scatter_all(
-            donated.new_rows(rule, w, slots, g, lr, way), w, slots, donate=True
-        )
-    named, new = blocks.new_rows(rule, w, slots, g, lr, way)
+        new_rows = donated.new_rows(rule, w, slots, g, lr, sparse)
+        return donated.scatter_all(new_rows, w, slots, donate=True)
+    changed, values = blocks.new_rows(rule, w, slots, g, lr, sparse)
     targets: list[Any] = [out[0], *out[1]]
-    for table, target, values in zip((w, *slots), targets, new, strict=True):
+    for table, target, new in zip((w, *slots), targets, values, strict=True):
         if target is not table:
             target[...] = table
-        target[named] = values
+        target[changed] = new
     return out
 
 
@@ -148,6 +149,8 @@ def _check(
             "out and donate are for concrete arrays; inside jit leave "
             "them out, and donate to the jit"
         )
+    if out is not None or isinstance(g, IndexedSlices):
+        check_row_local(rule, "a step in blocks (out=) or of single rows")
     if is_jax(w) and out is not None:
         raise ValueError("out is for NumPy arrays, got a JAX array w; use donate=True")
     if donate and not is_jax(w):
@@ -162,9 +165,7 @@ def _check(
 
 
 def _check_alike(rule: Rule, w: Array, slots: Slots, like: Array, names: tuple[str, str]) -> None:
-    """Weights and slots are of the library of `like` and of the shapes that the rule wants beside
-    it.
-    """
+    """Refuse weights and slots of another library than `like`, or of shapes that don't fit it."""
     shape = tuple(like.shape)
     expected = [shape, *(tuple(rule.slot_shape(name, like.shape)) for name in rule.slots)]
     if len(slots) != len(rule.slots):
@@ -179,8 +180,9 @@ def _check_alike(rule: Rule, w: Array, slots: Slots, like: Array, names: tuple[s
 
 
 def _check_targets(inputs: list[Any], targets: list[Any], gradients: list[Any]) -> None:
-    """A target may be the input in its place, because a rule works entry by entry, and nothing else
-    that is read.
+    """Refuse read-only targets, and those that overlap with something else that is read.
+
+    A target may be the input that it replaces: a block is read before it is written.
     """
     for k, target in enumerate(targets):
         if not target.flags.writeable:

@@ -11,7 +11,7 @@ from .rule import Rule, Slots
 
 @dataclass(frozen=True)
 class KerasMomentum(Rule):
-    """Keep rolling: the last step, shortened, plus a step against the gradient.
+    """Step by the last step times `momentum`, plus a step against the gradient.
 
         m = m * momentum - g * lr
         w = w + m                              plain

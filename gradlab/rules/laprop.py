@@ -1,4 +1,4 @@
-"""LaProp: momentum of gradients that are scaled already."""
+"""LaProp: gradients are scaled first, then averaged."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class LaProp(Rule):
         mu = mu * beta1 + sqrt(1 - beta1 * beta1) * (g / sqrt(nu))
         w = w - lr * mu
 
-    `beta2_power`, beta2 to the power of the step, changes from step to step: the first mean is g *
-    g itself, later ones decay by beta2 in the end. 0 makes `decay` beta2 at once.
+    `beta2_power` is beta2 ** t at step t, counted from 1. So `decay` is 0 at the first step, whose
+    mean is g * g itself, and tends to beta2. With a `beta2_power` of 0 it is beta2 from the start.
 
     Shapes: w, g, mu, nu (...). Slots: mu and nu, from `initial_slot_value`. Where nu is 0 the
     scaled gradient is 0: in float16 an epsilon of 1e-30 is 0. Source: Ziyin, Wang & Ueda, "LaProp:
@@ -51,7 +51,9 @@ class LaProp(Rule):
         return {"beta2_power": shared["beta2_power"] * float32(self.beta2)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        (mu, nu), xp, one = slots, namespace(w), w.dtype.type(1)
+        mu, nu = slots
+        xp = namespace(w)
+        one = w.dtype.type(1)
         decay = (self.beta2 - self.beta2_power) / (one - self.beta2_power)
         nu = decaying_mean(nu, g * g + self.epsilon, decay, "sparse")
         scaled = xp.where(nu == 0, g, g / xp.sqrt(nu))

@@ -18,13 +18,12 @@ class Lion(Rule):
         w = w - lr * sign(m * beta1 + g * (1 - beta1))
         m = m * beta2 + g * (1 - beta2)
 
-    `lazy` says that rows without a gradient stand still; else they move on as by a gradient of 0,
-    see `dense_and_sparse.sparse`.
+    With `lazy` rows without a gradient keep their weights and slots; otherwise they move as by a
+    gradient of 0, see `dense_and_sparse.sparse`.
 
     Shapes: w, g, momenta m (...). Slot: momenta, from 0. Differs from the TPU embedding engine,
-    whose arithmetic is not
-    public: this is the published rule. Source: Chen et al., "Symbolic Discovery of Optimization
-    Algorithms" (2023).
+    whose arithmetic is not public: this is the published rule. Source: Chen et al., "Symbolic
+    Discovery of Optimization Algorithms" (2023).
 
     >>> import numpy as np
     >>> rule, w = Lion(beta1=0.5, beta2=0.75), np.array([1.0, 1.0])

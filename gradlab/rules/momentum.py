@@ -18,7 +18,7 @@ class Momentum(Rule):
         m = m * momentum + g
         w = w - m * lr                          plain
         w = w - (g * lr + m * momentum * lr)    use_nesterov, order="dense"
-            w - (g * lr + lr * momentum * m)    use_nesterov, "sparse", as TensorFlow has it for slices
+            w - (g * lr + lr * momentum * m)    use_nesterov, "sparse": TensorFlow's for slices
 
     The orders differ in their last bits only. Shapes: w, g, m (...). Slot: momentum, from 0. Raises
     ValueError for an order that is neither. Source: Polyak (1964); Sutskever et al., "On the

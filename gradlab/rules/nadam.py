@@ -22,9 +22,9 @@ class Nadam(SizedRule):
         ahead = mu(t + 1) * m / (1 - product * mu(t + 1)) + (1 - mu(t)) * g / (1 - product)
         w = w - (ahead * lr) / (sqrt(v / (1 - beta2 ** t)) + epsilon)
 
-    with t the number of the step, from 1. Four fields change from step to step: `decay_power`,
-    0.96 ** (t * momentum_decay), `next_decay_power`, the same of the next step, `mu_product` and
-    `beta2_power`. With all of them 0 mu is beta1, and nothing is corrected.
+    where t is the number of the step, from 1. Four fields change from step to step: `decay_power`
+    is 0.96 ** (t * momentum_decay), `next_decay_power` that of step t + 1, `mu_product` is product,
+    and `beta2_power` is beta2 ** t. With all of them 0 mu is beta1, and nothing is corrected.
 
     Shapes: w, g, m, v (...). Slots: m and v, from 0. Raises ValueError for an order that is
     neither.
@@ -76,7 +76,7 @@ class Nadam(SizedRule):
         return float32(0.96**self.momentum_decay)
 
     def _momentum(self, beta1: Any, decay_power: Any) -> Any:
-        """Return mu of the step that has this power, in the dtype of beta1."""
+        """Return mu of the step that has this `decay_power`, in the dtype of beta1."""
         return beta1 * (beta1.dtype.type(1) - beta1.dtype.type(0.5) * decay_power)
 
     def step_sized(

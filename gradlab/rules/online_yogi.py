@@ -42,9 +42,10 @@ class OnlineYogi(Rule):
     table_message: ClassVar[str] = "online_yogi"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        (v, linear), xp = slots, namespace(w)
+        v, linear = slots
+        xp = namespace(w)
         new = yogi(v, g, self.beta2)
-        # Named once, so that XLA simplifies it alike wherever the rule is compiled.
+        # Computed once for both uses, as in `Ftrl.step_sized`.
         root = xp.sqrt(new)
         sigma = (root - xp.sqrt(v)) / lr
         linear = linear + (g - sigma * w)

@@ -12,20 +12,20 @@ from .rule import Rule, Shared, Slots, float32, row_mean
 
 @dataclass(frozen=True)
 class PartialRowWiseAdam(Rule):
-    """Adam whose mean square is that of a whole row; the mean gradient has an entry for each weight.
+    """Adam with one mean square for a whole row, and a mean gradient for each weight.
 
         m = m * beta1 + g * (1 - beta1)
         row_v = row_v * beta2 + (mean over a row of g * g) * (1 - beta2)
         w = w - lr * (m / (1 - beta1_power)) / (sqrt(row_v / (1 - beta2_power)) + epsilon)
 
-    The powers, beta1 and beta2 to the power of the step, change from step to step; a row that comes
-    for the first time late is corrected by the step too, as in FBGEMM without
-    `use_rowwise_bias_correction`. `lazy` says that rows without a gradient stand still.
+    `beta1_power` and `beta2_power` are beta1 ** t and beta2 ** t at step t. A row whose first
+    gradient comes late is corrected by the same t, as in FBGEMM without
+    `use_rowwise_bias_correction`. With `lazy` rows without a gradient keep weights and slots.
 
     Shapes: w, g, m (rows, ...); row_v (rows, 1, ...). Slots from 0. For a vector every entry is a
-    row. Differs from
-    `Adam`: epsilon is added to the corrected root, as in the paper. Powers are products of float32
-    here, FBGEMM's are made by `powf`: last bits of the correction differ. Not in TensorFlow.
+    row. Differs from `Adam`: epsilon is added to the corrected root, as in the paper. Powers are
+    products of float32 here and made by `powf` in FBGEMM, so last bits of the correction differ.
+    Not in TensorFlow.
 
     Source: `PARTIAL_ROWWISE_ADAM`, FBGEMM 1.8 (2026), on GPU only, and TorchRec's
     `PartialRowWiseAdam` (2026), which is made of it; Kingma & Ba, "Adam: A Method for Stochastic

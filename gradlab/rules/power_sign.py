@@ -12,7 +12,7 @@ from .rule import Rule, Slots
 
 @dataclass(frozen=True)
 class PowerSign(Rule):
-    """Multiply the step where gradient and mean gradient agree in sign, divide it where they do not.
+    """Multiply the step where gradient and mean gradient agree in sign, divide it elsewhere.
 
         m = m * beta + g * (1 - beta)
         w = w - (lr * exp(logbase * sign_decay * (sign(g) * sign(m)))) * g
@@ -36,6 +36,5 @@ class PowerSign(Rule):
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         xp = namespace(w)
         m = decaying_mean(slots[0], g, self.beta, "sparse")
-        return w - (lr * xp.exp(self.logbase * self.sign_decay * (xp.sign(g) * xp.sign(m)))) * g, (
-            m,
-        )
+        scale = xp.exp(self.logbase * self.sign_decay * (xp.sign(g) * xp.sign(m)))
+        return w - (lr * scale) * g, (m,)

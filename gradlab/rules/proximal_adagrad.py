@@ -57,5 +57,6 @@ class ProximalAdagrad(Rule):
         accumulator = slots[0] + g * g
         root = namespace(w).sqrt(accumulator)
         rate = lr / root if self.order == "scalar" else lr * (w.dtype.type(1) / root)
-        l1, l2 = rate * self.l1_regularization_strength, rate * self.l2_regularization_strength
+        l1 = rate * self.l1_regularization_strength
+        l2 = rate * self.l2_regularization_strength
         return shrink(w - g * rate, l1, l2, self.order), (accumulator,)

@@ -29,7 +29,9 @@ class ProximalGradientDescent(Rule):
     same result.
 
     >>> import numpy as np
-    >>> rule = ProximalGradientDescent(l1_regularization_strength=1.0, l2_regularization_strength=2.0)
+    >>> rule = ProximalGradientDescent(
+    ...     l1_regularization_strength=1.0, l2_regularization_strength=2.0
+    ... )
     >>> rule(np.array([4.0, 0.25]), (), np.array([1.0, 0.0]), 0.5)[0].tolist()
     [1.5, 0.0]
     """
@@ -42,5 +44,6 @@ class ProximalGradientDescent(Rule):
         check_choice("order", self.order, ("dense", "scalar"))
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        l1, l2 = lr * self.l1_regularization_strength, lr * self.l2_regularization_strength
+        l1 = lr * self.l1_regularization_strength
+        l2 = lr * self.l2_regularization_strength
         return shrink(w - g * lr, l1, l2, self.order), slots

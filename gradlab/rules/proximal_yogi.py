@@ -30,7 +30,8 @@ class ProximalYogi(Rule):
     `tfa.optimizers.Yogi`, TensorFlow Addons 0.23 (2023).
 
     >>> import numpy as np
-    >>> rule, w = ProximalYogi(0.5, 0.75, 0.0, l1=0.5, initial_accumulator_value=0.0), np.array([1.0])
+    >>> rule = ProximalYogi(0.5, 0.75, 0.0, l1=0.5, initial_accumulator_value=0.0)
+    >>> w = np.array([1.0])
     >>> w, (v, m) = rule(w, rule.init(w), np.array([4.0]), 0.5)
     >>> w.tolist(), v.tolist(), m.tolist()
     ([0.375], [4.0], [2.0])
@@ -46,13 +47,14 @@ class ProximalYogi(Rule):
     table_message: ClassVar[str] = "proximal_yogi"
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        v, m = yogi(slots[0], g, self.beta2), decaying_mean(slots[1], g, self.beta1, "sparse")
+        v = yogi(slots[0], g, self.beta2)
+        m = decaying_mean(slots[1], g, self.beta1, "sparse")
         rate = lr / (namespace(w).sqrt(v) + self.epsilon)
         return shrink(w - rate * m, rate * self.l1, rate * self.l2), (v, m)
 
 
 def yogi(v: Array, g: Array, beta2: Number) -> Array:
-    """Yogi's mean square: it comes nearer to the new square by a share of that square, not of the distance.
+    """Return Yogi's mean square: v moves toward g * g by a share of g * g, not of the distance.
 
     >>> import numpy as np
     >>> yogi(np.float32([9.0, 1.0]), np.float32([2.0, 2.0]), np.float32(0.75)).tolist()

@@ -76,6 +76,6 @@ def scaled(g: Array, lr: Array, root: Array, order: Order) -> Array:
 
 
 def mean(old: Array, new: Array, rule: Any) -> Array:
-    """Return the mean with one value more, in the order of the rule."""
+    """Return the decaying mean with `new` added, in the order of the rule."""
     order: Any = "dense" if rule.order == "dense" else "sparse"
     return decaying_mean(old, new, rule.rho, order, rule.share)

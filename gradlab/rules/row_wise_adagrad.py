@@ -11,7 +11,7 @@ from .rule import Rule, Slots, row_mean
 
 @dataclass(frozen=True)
 class RowWiseAdagrad(Rule):
-    """Adagrad that keeps the mean square of a row: a table of width d needs a d-th of Adagrad's memory for its slot.
+    """Adagrad with one accumulator a row, 1/d of Adagrad's memory for rows of d weights.
 
         row_accumulator = row_accumulator + mean over a row of g * g
         w = w - (lr / (sqrt(row_accumulator) + epsilon)) * g

@@ -24,9 +24,9 @@ class ScheduleFreeAdam(SizedRule):
         w = (1 - beta1) * z' + beta1 * x'
 
     z is the iterate, x the mean, and w the point between them where the gradient is taken. `steps`,
-    the number of the step, and `beta2_power`, beta2 to this power, change from step to step. A
-    warmup of 0 steps is none. "old" gives back the mean that was there; "new" is what Keras 3 does
-    on TensorFlow, where the variable of z has changed before it is read.
+    the number of the step, and `beta2_power`, beta2 to this power, change from step to step. With
+    0 warmup_steps there is no warmup. "old" recovers the mean of the last step; "new" is what
+    Keras 3 does on TensorFlow, where the variable of z has changed before it is read.
 
     Shapes: w, g, z, v (...). Slots: z, a copy of the weights, and v, from 0. Raises ValueError for
     recovers_from that is neither. A beta1 of 0 divides by 0, as in Keras. Differs from the paper's

@@ -19,7 +19,8 @@ class StochasticGradientDescent(Rule):
     (1951); `ApplyGradientDescent`, TensorFlow 2.21 (2026).
 
     >>> import numpy as np
-    >>> StochasticGradientDescent()(np.array([1.0, 2.0]), (), np.array([4.0, -4.0]), 0.25)[0].tolist()
+    >>> w, g = np.array([1.0, 2.0]), np.array([4.0, -4.0])
+    >>> StochasticGradientDescent()(w, (), g, 0.25)[0].tolist()
     [0.0, 3.0]
     """
 

@@ -1,13 +1,13 @@
-"""What the fields of a rule are for a table of TPU embeddings, as metadata of the dataclass field.
+"""How the fields of a rule appear in tables of TPU embeddings, as metadata of the dataclass field.
 
 A field without metadata has one name everywhere: in the rule, in the optimizer's message, and as an
 argument of `tf.tpu.experimental.embedding`. `in_tables` declares a field that differs. From these
-declarations `gradlab.tpu` makes messages of rules, rules of messages, and the rules of table
-optimizers.
+declarations `gradlab.tpu` writes a rule as a message, reads a rule from a message, and derives the
+rules of table optimizers.
 
-Fields that the message does not have, and that are not fixed, are left out of it: initial values
-come with the slots, orders of operations change last bits only, and some fields name a reading of
-what is not public.
+A field that isn't fixed and that the message lacks is left out when a rule is written: initial
+values are sent with the slots, orders of operations change last bits only, and some fields choose
+among readings of what the engine does, which isn't public.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TableField:
-    """A field of a rule, as a table has it; `in_tables` explains the parts."""
+    """How a table calls and uses a field of a rule; `in_tables` explains the attributes."""
 
     argument: str = ""
     message: str = ""
@@ -38,7 +38,7 @@ def in_tables(
     preset: Any = None,
     instead: str = "",
 ) -> dict[str, TableField]:
-    """Return the metadata of a field that differs in tables.
+    """Return the metadata of a field that has another name or value in tables.
 
     Args:
         argument: TensorFlow's name of the argument of the table optimizer.
@@ -62,7 +62,7 @@ def in_tables(
 
 
 def table_fields(rule: type[Any]) -> dict[str, TableField]:
-    """Return what each field of a rule is in a table, by its name in the rule."""
+    """Return the `TableField` of each field of a rule, by its name in the rule."""
     fields = {}
     for field in dataclasses.fields(rule):
         declared = field.metadata.get("table", TableField())

@@ -57,12 +57,16 @@ class UserDefined(Rule):
     table_message: ClassVar[str] = "user_defined_program"
 
     def __post_init__(self) -> None:
-        function = _found(self.function) if isinstance(self.function, str) else self.function
+        function: Any = self.function
+        if isinstance(function, str):
+            function = _import_function(function)
         if not callable(function):
             raise TypeError(f'function must be a function or "module:qualname", got {function!r}')
+        initial_values = dict(self.initial_values)
+        # A frozen dataclass takes no plain assignment, and pairs can be hashed where a dict cannot.
         object.__setattr__(self, "function", function)
         object.__setattr__(
-            self, "initial_values", tuple((str(n), x) for n, x in dict(self.initial_values).items())
+            self, "initial_values", tuple((str(name), x) for name, x in initial_values.items())
         )
 
     @property
@@ -72,22 +76,23 @@ class UserDefined(Rule):
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         new_w, new_slots = self.function(w, slots, g, lr)
-        given, made = [x.shape for x in (w, *slots)], [x.shape for x in (new_w, *new_slots)]
-        if given != made:
+        old_shapes = [x.shape for x in (w, *slots)]
+        new_shapes = [x.shape for x in (new_w, *new_slots)]
+        if new_shapes != old_shapes:
             raise ValueError(
                 f"{self._name} must return weights and slots of the shapes "
-                f"{given}, as it got; got {made}"
+                f"{old_shapes}, as it got; got {new_shapes}"
             )
         return new_w, tuple(new_slots)
 
     def get_config(self) -> dict[str, Any]:
-        """The address of the function and the initial values of the slots; ValueError if it has no address."""
+        """Return the address of the function and the initial values; ValueError without address."""
         address = f"{getattr(self.function, '__module__', None)}:{self._name}"
         try:
-            same = _found(address) is self.function
+            is_importable = _import_function(address) is self.function
         except ValueError:
-            same = False
-        if not same:
+            is_importable = False
+        if not is_importable:
             raise ValueError(
                 f"{self._name} cannot be imported as {address}, so a config cannot name it; "
                 "define it at the top level of a module"
@@ -103,7 +108,7 @@ class UserDefined(Rule):
         return getattr(self.function, "__qualname__", repr(self.function))
 
 
-def _found(address: str) -> Any:
+def _import_function(address: str) -> Any:
     module, _, name = address.partition(":")
     try:
         return reduce(getattr, name.split("."), importlib.import_module(module))

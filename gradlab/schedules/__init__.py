@@ -1,7 +1,7 @@
-"""Learning-rate schedules: functions of the step count with a config, TensorFlow's names and numbers.
+"""Learning-rate schedules: functions of the step with a config, as in TensorFlow.
 
-A schedule takes a number, a NumPy array or a JAX array, traced or not, of any shape, and is an
-optax schedule as it is.
+A schedule takes a number, a NumPy array or a JAX array, traced or not, of any shape, so optax takes
+it as a schedule, too.
 """
 
 from typing import TYPE_CHECKING

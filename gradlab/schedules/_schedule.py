@@ -1,4 +1,9 @@
-"""The interface of all schedules, and the dtype in which they compute."""
+"""The interface of schedules, and the dtype in which they compute.
+
+A `LearningRateSchedule` is any function of the step with a config. Most of ours are a `Decay`: a
+dataclass whose fields are the config and whose `formula` computes in the dtype of the initial rate,
+as TensorFlow does.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from ..errors import InvalidArgumentError
 
 
 class LearningRateSchedule:
-    """A learning rate for every step: subclasses bring `__call__(step)` and `get_config()`.
+    """A learning rate for every step; subclasses define `__call__(step)` and `get_config()`.
 
     Raises NotImplementedError where a subclass lacks one of them.
 
@@ -34,22 +39,22 @@ class LearningRateSchedule:
         raise NotImplementedError(f"{type(self).__name__} must define __call__(self, step)")
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor by name."""
+        """Return the arguments of the constructor by name."""
         raise NotImplementedError(
             f"{type(self).__name__} must define get_config(self), or it cannot be saved"
         )
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """The schedule whose `get_config` gave this; TypeError for a name that isn't an argument."""
+        """Return the schedule with this config; TypeError for a name that isn't an argument."""
         return cls(**config)
 
 
 class FieldSchedule(LearningRateSchedule):
     """A schedule whose dataclass fields are its config.
 
-    Compared by identity, as in TensorFlow: `jit` must not take 0.1 of float32 for 0.1 of float64,
-    which are equal.
+    Schedules compare by identity, as in TensorFlow. Otherwise `jit` would reuse the compilation of
+    a schedule with a float32 rate of 0.5 for an equal one with a float64 rate of 0.5.
     """
 
     def get_config(self) -> dict[str, Any]:
@@ -57,8 +62,9 @@ class FieldSchedule(LearningRateSchedule):
 
 
 class Decay(FieldSchedule):
-    """A schedule that starts at initial_learning_rate, in whose dtype all is computed; subclasses
-    bring `formula`.
+    """A schedule that starts at initial_learning_rate and computes in its dtype.
+
+    Subclasses define `formula`.
     """
 
     initial_learning_rate: Number
@@ -70,65 +76,60 @@ class Decay(FieldSchedule):
 
     @quiet
     def __call__(self, step: Any) -> Array:
-        rate: Array = flush_denormals(self.formula(*settled(self.initial_learning_rate, step)))[()]
-        return rate
+        xp = namespace(self.initial_learning_rate, step)
+        initial_rate = xp.asarray(read_rate(self.initial_learning_rate))
+        dtype = initial_rate.dtype
+
+        def cast(hyperparameter: Any) -> Array:
+            # Through float32 for a Python number, even to float64, as everywhere in TensorFlow.
+            return xp.asarray(as_array(hyperparameter, "a hyperparameter"), dtype)
+
+        now = xp.asarray(as_array(step, "step")).astype(dtype)
+        rate: Array = flush_denormals(self.formula(xp, initial_rate, now, cast))
+        return rate[()]
 
     def formula(
         self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
     ) -> Array:
-        """The rate at a step, from what `settled` gives."""
+        """Return the rate at a step.
+
+        Args:
+            xp: NumPy or `jax.numpy`.
+            rate: initial_learning_rate.
+            step: in the dtype of the rate.
+            cast: makes a hyperparameter an array of the dtype of the rate.
+        """
         raise NotImplementedError(
             f"{type(self).__name__} must define formula(xp, rate, step, cast)"
         )
 
 
-def settled(rate: Number, step: Any) -> tuple[Any, Array, Array, Callable[[Any], Array]]:
-    """(namespace, rate, step, cast): both in the dtype of the rate, and what brings a
-    hyperparameter into it.
-
-    A Python float is rounded to float32 on the way, also to float64, as everywhere in TensorFlow.
-    """
-    xp = namespace(rate, step)
-    rate = xp.asarray(floating(rate))
-    return (
-        xp,
-        rate,
-        xp.asarray(as_array(step, "step")).astype(rate.dtype),
-        lambda x: _cast(xp, x, rate.dtype),
-    )
-
-
-def _cast(xp: Namespace, x: Any, dtype: Any) -> Array:
-    return xp.asarray(as_array(x, "a hyperparameter"), dtype)
-
-
-def floating(rate: Number) -> Array:
-    """The array behind a rate; integers become float32."""
+def read_rate(rate: Number) -> Array:
+    """Return a rate as an array of float dtype; integers become float32."""
     array = as_array(rate, "initial_learning_rate")
     return array if is_float(array.dtype) else array.astype(np.float32)
 
 
 def check_rate(rate: Number) -> None:
-    """Refuse what cannot be an initial learning rate: None, words, vectors."""
-    shape = tuple(floating(rate).shape)
+    """Refuse an initial learning rate that isn't a scalar number."""
+    shape = tuple(read_rate(rate).shape)
     if shape != ():
         raise InvalidArgumentError(f"initial_learning_rate must be a scalar, got shape {shape}")
 
 
 def check_steps(steps: Any, name: str) -> None:
-    """Refuse a number of steps that nothing can be divided by; arrays are believed."""
+    """Refuse a Python number of steps that isn't positive; arrays, which may be traced, pass."""
     if isinstance(steps, int | float) and not steps > 0:
         raise ValueError(f"{name} must be > 0, got {steps!r}")
 
 
 def precise(f: Callable[..., Array], *arrays: Array) -> Array:
-    """`f` of NumPy or JAX arrays, in their dtype.
+    """Return `f` of NumPy or JAX arrays, in their dtype.
 
-    Under NumPy computed in float64 and rounded once: NumPy's own float32 functions are some ulp off
-    on some processors.
+    NumPy computes in float64 and rounds once, because its float32 functions are some ulp off on
+    some processors.
     """
     if namespace(*arrays) is not np:
         return f(*arrays)
-    return flush_denormals(
-        np.asarray(f(*(np.asarray(a, np.float64)[()] for a in arrays)), arrays[0].dtype)
-    )
+    exact = f(*(np.asarray(a, np.float64)[()] for a in arrays))
+    return flush_denormals(np.asarray(exact, arrays[0].dtype))

@@ -16,11 +16,14 @@ from ._schedule import Decay, check_rate, precise
 
 @dataclass(frozen=True, eq=False)
 class CosineDecay(Decay):
-    """Lead the rate down half a cosine, after a linear warmup if asked for.
+    """Decay the rate along half a cosine, after a linear warmup if asked for.
 
         rate = top * ((1 - alpha) * (1 + cos(pi * s / decay_steps)) / 2 + alpha)
         top = initial_learning_rate, s = min(step, decay_steps)           without warmup_target
-        top = warmup_target, s = min(step - warmup_steps, decay_steps)    with it, from step warmup_steps on; before:
+        top = warmup_target, s = min(step - warmup_steps, decay_steps)    with it
+
+    and with warmup_target, before step warmup_steps,
+
         rate = (warmup_target - initial_learning_rate) * step / warmup_steps + initial_learning_rate
 
     Args:
@@ -51,13 +54,16 @@ class CosineDecay(Decay):
     warmup_steps: Any = 0
 
     def __post_init__(self) -> None:
-        if (
-            self.warmup_target is None
-            or not _is_zero(self.decay_steps)
-            or not self.warmup_steps > 0
-        ):
+        is_warmup_only = (
+            self.warmup_target is not None
+            and isinstance(self.decay_steps, int | float)
+            and self.decay_steps == 0
+            and self.warmup_steps > 0
+        )
+        if not is_warmup_only:
             super().__post_init__()
             return
+        # tf_keras allows it; all checks but that of decay_steps apply.
         check_rate(self.initial_learning_rate)
         warn(
             f"decay_steps is 0: from step {self.warmup_steps} on, "
@@ -69,33 +75,33 @@ class CosineDecay(Decay):
         self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
     ) -> Array:
         steps = cast(self.decay_steps)
-
-        def decayed(top: Array, step: Array) -> Array:
-            cosine = cast(0.5) * (
-                cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (step / steps))
-            )
-            # In the dtype at once, unlike the other hyperparameters: TensorFlow never makes alpha a
-            # tensor.
-            share: Array = xp.asarray(1 - self.alpha, rate.dtype) * cosine + xp.asarray(
-                self.alpha, rate.dtype
-            )
-            rate_now: Array = top * share
-            return rate_now
-
         if self.warmup_target is None:
-            return decayed(rate, xp.minimum(step, steps))
-        target, warmup = cast(self.warmup_target), cast(self.warmup_steps)
+            return self._decay(xp, rate, xp.minimum(step, steps) / steps)
+        target = cast(self.warmup_target)
+        warmup = cast(self.warmup_steps)
         step = xp.minimum(step, steps + warmup)
         warming: Array = (target - rate) * (step / warmup) + rate
-        return xp.where(step < warmup, warming, decayed(target, step - warmup))
+        return xp.where(step < warmup, warming, self._decay(xp, target, (step - warmup) / steps))
+
+    def _decay(self, xp: Namespace, top: Array, fraction: Array) -> Array:
+        """Return the rate after this fraction of the decay from `top`."""
+        dtype = top.dtype
+        half = xp.asarray(0.5, dtype)
+        cosine = half * (
+            xp.asarray(1, dtype) + precise(xp.cos, xp.asarray(math.pi, dtype) * fraction)
+        )
+        # Not by `cast`, which rounds to float32 first: TensorFlow never makes a tensor of alpha.
+        share = xp.asarray(1 - self.alpha, dtype) * cosine + xp.asarray(self.alpha, dtype)
+        decayed: Array = top * share
+        return decayed
 
 
 @dataclass(frozen=True, eq=False)
 class CosineDecayRestarts(Decay):
-    """Lead the rate down half a cosine, again and again: t_mul times as long and from m_mul times as high.
+    """Decay the rate along half a cosine, then restart m_mul times as high and t_mul times as slow.
 
         rate = initial_learning_rate * ((1 - alpha) * m_mul ** i * (1 + cos(pi * f)) / 2 + alpha)
-        i = how often it has restarted, f = the share of this period that is over:
+        i = number of restarts so far, f = fraction of this period that is over:
         with x = step / first_decay_steps
             t_mul = 1:  i = floor(x),  f = x - i
             else:       i = floor(log(1 - x * (1 - t_mul)) / log(t_mul)),
@@ -108,8 +114,8 @@ class CosineDecayRestarts(Decay):
         t_mul, m_mul, alpha: numbers.
         name: kept in the config, nothing else.
 
-    Rounding of the quotient of logarithms decides which step restarts: TensorFlow's, also a step
-    late, under NumPy; XLA's logarithm may decide otherwise there. Dtypes, shapes and differences as
+    The quotient of logarithms is rounded, so a restart may come a step late: at TensorFlow's step
+    under NumPy, perhaps at another with XLA's logarithm. Dtypes, shapes and differences as
     of `ExponentialDecay`.
 
     Source: Loshchilov & Hutter (2016); `tf.keras.optimizers.schedules.CosineDecayRestarts`,
@@ -131,13 +137,17 @@ class CosineDecayRestarts(Decay):
     def formula(
         self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
     ) -> Array:
-        one, t_mul, m_mul, alpha = cast(1), cast(self.t_mul), cast(self.m_mul), cast(self.alpha)
-        done = step / cast(self.first_decay_steps)
-        longer = xp.floor(precise(xp.log, one - done * (one - t_mul)) / precise(xp.log, t_mul))
-        restarts = xp.where(t_mul == one, xp.floor(done), longer)
+        one = cast(1)
+        t_mul = cast(self.t_mul)
+        m_mul = cast(self.m_mul)
+        alpha = cast(self.alpha)
+        x = step / cast(self.first_decay_steps)
+        # Periods grow geometrically: the first i of them last (1 - t_mul**i) / (1 - t_mul).
+        log_restarts = xp.floor(precise(xp.log, one - x * (one - t_mul)) / precise(xp.log, t_mul))
+        restarts = xp.where(t_mul == one, xp.floor(x), log_restarts)
         length = precise(operator.pow, t_mul, restarts)
-        before = xp.where(t_mul == one, restarts, (one - length) / (one - t_mul))
-        fraction = (done - before) / length
+        start = xp.where(t_mul == one, restarts, (one - length) / (one - t_mul))
+        fraction = (x - start) / length
         height = cast(0.5) * precise(operator.pow, m_mul, restarts)
         cosine = height * (one + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * fraction))
         return rate * ((one - alpha) * cosine + alpha)
@@ -145,11 +155,13 @@ class CosineDecayRestarts(Decay):
 
 @dataclass(frozen=True, eq=False)
 class PeriodicCosineDecay(Decay):
-    """Lead the rate along several periods of a cosine, and to 0 after some of them if asked for.
+    """Move the rate along several periods of a cosine; with zero_after it is 0 after that many.
 
-        rate = initial_learning_rate * (1 + cos(2 * pi * p)) / 2               down and up again
-               initial_learning_rate * (1 + cos(pi * (p mod 1))) / 2           restarts: down, and from the top again
-        p = num_periods * min(step, decay_steps) / decay_steps, and the rate is 0 where p >= zero_after
+        rate = initial_learning_rate * (1 + cos(2 * pi * p)) / 2        down and up again
+               initial_learning_rate * (1 + cos(pi * (p mod 1))) / 2    restarts: down, then the top
+        p = num_periods * min(step, decay_steps) / decay_steps
+
+    The rate is 0 where p >= zero_after.
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
@@ -157,7 +169,7 @@ class PeriodicCosineDecay(Decay):
         decay_steps: > 0 (ValueError).
         num_periods: a number; TensorFlow's default is 1 with restarts.
         restarts: whether a period goes down only.
-        zero_after: so many periods, or None.
+        zero_after: the number of periods after which the rate is 0, or None.
         name: kept in the config.
 
     Dtypes, shapes and differences as of `ExponentialDecay`. Source: Bello, Zoph, Vasudevan & Le,
@@ -183,21 +195,22 @@ class PeriodicCosineDecay(Decay):
         self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
     ) -> Array:
         steps = cast(self.decay_steps)
-        gone = cast(self.num_periods) * xp.minimum(step, steps)
-        turn = xp.remainder(gone, steps) if self.restarts else cast(2) * gone
+        progress = cast(self.num_periods) * xp.minimum(step, steps)
+        turn = xp.remainder(progress, steps) if self.restarts else cast(2) * progress
         cosine = cast(0.5) * (
             cast(1) + precise(xp.cos, xp.asarray(math.pi, rate.dtype) * (turn / steps))
         )
         if self.zero_after is not None:
-            cosine = xp.where(gone / steps >= cast(self.zero_after), cast(0), cosine)
+            cosine = xp.where(progress / steps >= cast(self.zero_after), cast(0), cosine)
         return rate * cosine
 
 
 @dataclass(frozen=True, eq=False)
 class LinearCosineDecay(Decay):
-    """Lead the rate down a line that a cosine bends, and never to 0.
+    """Decay the rate along a line times a cosine, to `beta` times its initial value.
 
-        rate = initial_learning_rate * ((alpha + 1 - x) * (1 + cos(2 * pi * num_periods * x)) / 2 + beta)
+        rate = initial_learning_rate * ((alpha + 1 - x) * cosine + beta)
+        cosine = (1 + cos(2 * pi * num_periods * x)) / 2
         x = min(step, decay_steps) / decay_steps
 
     Args:
@@ -228,12 +241,13 @@ class LinearCosineDecay(Decay):
     ) -> Array:
         steps = cast(self.decay_steps)
         step = xp.minimum(step, steps)
-        return rate * bent(
-            xp, (steps - step) / steps, step / steps, self.num_periods, self.alpha, self.beta, cast
+        line = (steps - step) / steps
+        return rate * bend_line(
+            xp, line, step / steps, self.num_periods, self.alpha, self.beta, cast
         )
 
 
-def bent(
+def bend_line(
     xp: Namespace,
     line: Array,
     x: Array,
@@ -242,13 +256,8 @@ def bent(
     beta: Any,
     cast: Callable[[Any], Array],
 ) -> Array:
-    """A line above alpha, times a cosine of num_periods periods from x = 0 to 1, plus beta."""
+    """Return (alpha + line) * (1 + cos(2 * pi * num_periods * x)) / 2 + beta."""
     angle = xp.asarray(math.pi, x.dtype) * (cast(2) * cast(num_periods) * x)
-    share: Array = (cast(alpha) + line) * (cast(0.5) * (cast(1) + precise(xp.cos, angle))) + cast(
-        beta
-    )
+    wave = cast(0.5) * (cast(1) + precise(xp.cos, angle))
+    share: Array = (cast(alpha) + line) * wave + cast(beta)
     return share
-
-
-def _is_zero(steps: Any) -> bool:
-    return isinstance(steps, int | float) and steps == 0

@@ -1,10 +1,11 @@
-"""Rates that fall by a power, a quotient, a polynomial or in pieces."""
+"""Rates that fall exponentially, inversely, along a polynomial or in steps."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ._schedule import Decay, FieldSchedule, precise
 
 @dataclass(frozen=True, eq=False)
 class _Progress(Decay):
-    """A rate that depends on the progress p = step / decay_steps, or its floor with staircase."""
+    """A decay that depends on the progress p = step / decay_steps, or its floor with staircase."""
 
     initial_learning_rate: Number
     decay_steps: Any
@@ -28,23 +29,27 @@ class _Progress(Decay):
         self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
     ) -> Array:
         p = step / cast(self.decay_steps)
-        return self._decayed(rate, xp.floor(p) if self.staircase else p, cast)
+        if self.staircase:
+            p = xp.floor(p)
+        return self._decay(rate, p, cast)
 
-    def _decayed(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
-        raise NotImplementedError(f"{type(self).__name__} must define _decayed(rate, p, cast)")
+    def _decay(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
+        raise NotImplementedError(f"{type(self).__name__} must define _decay(rate, p, cast)")
 
 
 @dataclass(frozen=True, eq=False)
 class ExponentialDecay(_Progress):
     """Multiply the rate by decay_rate every decay_steps.
 
-        rate = initial_learning_rate * decay_rate ** p,  p = step / decay_steps, or its floor with staircase
+        rate = initial_learning_rate * decay_rate ** p
+        p = step / decay_steps, or its floor with staircase
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
             float32.
-        decay_steps: > 0 (ValueError). decay_rate: number. staircase: change at multiples of
-            decay_steps only.
+        decay_steps: > 0 (ValueError).
+        decay_rate: number.
+        staircase: change at multiples of decay_steps only.
         name: kept in the config, nothing else.
 
     `step`: number or array of any shape, NumPy or JAX; the result has its shape. Bit-equal to
@@ -60,7 +65,7 @@ class ExponentialDecay(_Progress):
     0.5 0.25 0.125 0.0625
     """
 
-    def _decayed(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
+    def _decay(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
         return rate * precise(operator.pow, cast(self.decay_rate), p)
 
 
@@ -68,7 +73,8 @@ class ExponentialDecay(_Progress):
 class InverseTimeDecay(_Progress):
     """Divide the rate by a number that grows with time.
 
-        rate = initial_learning_rate / (1 + decay_rate * p),  p = step / decay_steps, or its floor with staircase
+        rate = initial_learning_rate / (1 + decay_rate * p)
+        p = step / decay_steps, or its floor with staircase
 
     Arguments, dtypes, shapes, errors and differences as of `ExponentialDecay`.
 
@@ -79,24 +85,26 @@ class InverseTimeDecay(_Progress):
     1.0 0.33333334 0.14285715
     """
 
-    def _decayed(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
+    def _decay(self, rate: Array, p: Array, cast: Callable[[Any], Array]) -> Array:
         return rate / (cast(1) + cast(self.decay_rate) * p)
 
 
 @dataclass(frozen=True, eq=False)
 class PolynomialDecay(Decay):
-    """Lead the rate to end_learning_rate along a polynomial.
+    """Decay the rate to end_learning_rate along a polynomial.
 
-        rate = (initial_learning_rate - end_learning_rate) * (1 - s / d) ** power + end_learning_rate
+        rate = (initial_learning_rate - end_learning_rate) * f + end_learning_rate
+        f = (1 - s / d) ** power
         s = min(step, decay_steps), d = decay_steps
-        s = step, d = decay_steps * max(1, ceil(step / decay_steps))    with cycle: it rises again, to ever less
+        s = step, d = decay_steps * max(1, ceil(step / decay_steps))      with cycle
 
     Args:
         initial_learning_rate: number or scalar array; its dtype is the result's, a Python number is
             float32.
         decay_steps: > 0 (ValueError).
         end_learning_rate, power: numbers.
-        cycle: start again after decay_steps.
+        cycle: fall again in each period of decay_steps, from a lower rate each time: in the k-th
+            period f falls from (1 / k) ** power to 0.
         name: kept in the config, nothing else.
 
     Dtypes, shapes and differences as of `ExponentialDecay`.
@@ -118,7 +126,9 @@ class PolynomialDecay(Decay):
     def formula(
         self, xp: Namespace, rate: Array, step: Array, cast: Callable[[Any], Array]
     ) -> Array:
-        end, steps, one = cast(self.end_learning_rate), cast(self.decay_steps), cast(1)
+        end = cast(self.end_learning_rate)
+        steps = cast(self.decay_steps)
+        one = cast(1)
         if self.cycle:
             steps = steps * xp.where(step == 0, one, xp.ceil(step / steps))
         else:
@@ -133,7 +143,7 @@ class PiecewiseConstantDecay(FieldSchedule):
         rate = values[k],  k = number of boundaries < step
 
     Args:
-        boundaries: increasing step counts; they take the dtype of the step.
+        boundaries: step counts, none below the one before; they take the dtype of the step.
         values: one more than boundaries. Their dtype is the result's; Python floats are float32.
         name: kept in the config, nothing else.
 
@@ -161,27 +171,28 @@ class PiecewiseConstantDecay(FieldSchedule):
                 f"boundaries of length {len(self.boundaries)}: {list(self.values)} and "
                 f"{list(self.boundaries)}"
             )
-        if any(
-            isinstance(b, int | float) and b < a
-            for a, b in zip(self.boundaries, self.boundaries[1:], strict=False)
-        ):
-            raise ValueError(f"boundaries must increase, got {list(self.boundaries)}")
+        for a, b in pairwise(self.boundaries):
+            if isinstance(b, int | float) and b < a:
+                raise ValueError(f"boundaries must increase, got {list(self.boundaries)}")
 
     @quiet
     def __call__(self, step: Any) -> Array:
         step = as_array(step, "step")
         xp = namespace(step, *self.boundaries, *self.values)
-        step, values = (
-            xp.asarray(step),
-            xp.stack([xp.asarray(v) for v in _of_one_kind(self.values)]),
-        )
-        passed = [step > xp.asarray(b).astype(step.dtype) for b in self.boundaries]
-        return values[sum((p.astype(np.int32) for p in passed), xp.zeros(step.shape, np.int32))]
+        step = xp.asarray(step)
+        values = xp.stack([xp.asarray(v) for v in _to_one_dtype(self.values)])
+        num_passed = xp.zeros(step.shape, np.int32)
+        for boundary in self.boundaries:
+            is_passed = step > xp.asarray(boundary).astype(step.dtype)
+            num_passed = num_passed + is_passed.astype(np.int32)
+        return values[num_passed]
 
     def get_config(self) -> dict[str, Any]:
         return {"boundaries": list(self.boundaries), "values": list(self.values), "name": self.name}
 
 
-def _of_one_kind(values: Sequence[Any]) -> Sequence[Any] | Array:
-    """Python numbers as one array, so that 1 beside 0.5 is a float; arrays as they are."""
-    return values if any(hasattr(v, "dtype") for v in values) else as_array(list(values), "values")
+def _to_one_dtype(values: Sequence[Any]) -> Sequence[Any] | Array:
+    """Return Python numbers as one array, so that 1 beside 0.5 is a float; arrays unchanged."""
+    if any(hasattr(v, "dtype") for v in values):
+        return values
+    return as_array(list(values), "values")

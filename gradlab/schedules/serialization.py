@@ -34,16 +34,16 @@ def serialize(
     *,
     semantics: Semantics = "tf2.21",
 ) -> dict[str, Any]:
-    """The schedule as a dictionary: what an optimizer's config holds.
+    """Return the schedule as a dictionary, as an optimizer's config holds it.
 
     Args:
         learning_rate_schedule: any schedule with `get_config`.
         use_legacy_format: only class_name and config, without module and registered_name.
-        semantics: "tf2.3" is that format, and its CosineDecay knows no warmup (ValueError if there
-            is one).
+        semantics: "tf2.3" is that format too, and its CosineDecay has no warmup (ValueError if this
+            one does).
 
-    Raises TypeError for what is not a schedule. Source: `tf.keras.optimizers.schedules.serialize`,
-    TensorFlow 2.21 (2026).
+    Raises TypeError for anything that isn't a schedule. Source:
+    `tf.keras.optimizers.schedules.serialize`, TensorFlow 2.21 (2026).
 
     >>> serialize(InverseTimeDecay(0.5, 2, 0.25), use_legacy_format=True)["class_name"]
     'InverseTimeDecay'
@@ -52,8 +52,11 @@ def serialize(
         raise TypeError(
             f"serialize needs a LearningRateSchedule, got {type(learning_rate_schedule).__name__}"
         )
-    old, name = is_old(semantics), type(learning_rate_schedule).__name__
-    config = _without_warmup(learning_rate_schedule) if old else learning_rate_schedule.get_config()
+    old = is_old(semantics)
+    name = type(learning_rate_schedule).__name__
+    config = learning_rate_schedule.get_config()
+    if old and isinstance(learning_rate_schedule, CosineDecay):
+        _remove_warmup(config)
     if old or use_legacy_format:
         return {"class_name": name, "config": config}
     if _CLASSES.get(name) is type(learning_rate_schedule):
@@ -72,7 +75,7 @@ def deserialize(
     custom_objects: Mapping[str, type[LearningRateSchedule]] | None = None,
     use_legacy_format: bool = False,
 ) -> LearningRateSchedule:
-    """The schedule that `serialize` wrote, in either format.
+    """Return the schedule that `serialize` wrote, in either format.
 
     Args:
         config: dictionary with class_name and config.
@@ -85,8 +88,9 @@ def deserialize(
 
     Source: `tf.keras.optimizers.schedules.deserialize`, TensorFlow 2.21 (2026).
 
-    >>> deserialize(serialize(ExponentialDecay(0.5, 2, 0.25)))
-    ExponentialDecay(initial_learning_rate=0.5, decay_steps=2, decay_rate=0.25, staircase=False, name=None)
+    >>> schedule = deserialize(serialize(ExponentialDecay(0.5, 2, 0.25)))
+    >>> type(schedule).__name__, schedule.initial_learning_rate, schedule.decay_rate
+    ('ExponentialDecay', 0.5, 0.25)
     """
     if not isinstance(config, Mapping) or not {"class_name", "config"} <= config.keys():
         raise TypeError(f"config must be a dictionary with class_name and config, got {config!r}")
@@ -99,12 +103,10 @@ def deserialize(
     return known[config["class_name"]].from_config(config["config"])
 
 
-def _without_warmup(schedule: LearningRateSchedule) -> dict[str, Any]:
-    config = schedule.get_config()
-    if isinstance(schedule, CosineDecay):
-        if config.pop("warmup_target") is not None:
-            raise ValueError(
-                "TensorFlow 2.3 has no warmup; serialize this schedule with semantics='tf2.21'"
-            )
-        del config["warmup_steps"]
-    return config
+def _remove_warmup(config: dict[str, Any]) -> None:
+    """Remove the arguments that CosineDecay didn't have in TensorFlow 2.3."""
+    if config.pop("warmup_target") is not None:
+        raise ValueError(
+            "TensorFlow 2.3 has no warmup; serialize this schedule with semantics='tf2.21'"
+        )
+    del config["warmup_steps"]

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, get_args, get_type_hints
 from .._base.arrays import as_real_numbers
 from .._base.options import check_choice, check_count
 from ..rules import Rule, StochasticGradientDescent
+from ..rules.rule import check_row_local
 
 Combiner = Literal["sum", "mean", "sqrtn"]
 Limits = tuple[float | None, float | None]  # (lower, upper); None leaves that side open
@@ -102,6 +103,7 @@ class Table:
         check_limits(f"weight_limits of table {self.name!r}", self.weight_limits)
         if not isinstance(self.learning_rate, Tag):
             as_real_numbers(self.learning_rate, f"the learning rate of table {self.name!r}")
+        check_row_local(self.rule, f"table {self.name!r}")
         if not self.rule.lazy and not self.accumulate:
             raise ValueError(
                 f"table {self.name!r}: a rule that moves every row needs accumulate=True"

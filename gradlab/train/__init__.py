@@ -24,7 +24,8 @@ is the mean of the first two gradients, or of all three.
 (True, True, True)
 """
 
-from typing import TYPE_CHECKING
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
 
 from .._base.suggest import only_public as _only_public
 from .adagrad import AdagradDAOptimizer, AdagradOptimizer
@@ -44,14 +45,26 @@ from .decays import (
 from .drop_stale import DropStaleGradientOptimizer
 from .ftrl import FtrlOptimizer
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, GateRace
+from .global_step import (
+    assert_global_step,
+    create_global_step,
+    get_global_step,
+    get_or_create_global_step,
+    global_step,
+)
 from .gradient_descent import GradientDescentOptimizer, MomentumOptimizer
+from .loss_scale import (
+    DynamicLossScale,
+    FixedLossScale,
+    LossScale,
+    MixedPrecisionLossScaleOptimizer,
+)
 from .moving_averages import ExponentialMovingAverage
 from .optimizer import Optimizer
 from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from .rms_prop import AdadeltaOptimizer, RMSPropOptimizer
 from .rule_optimizer import RuleOptimizer
 from .sync_replicas import SyncReplicasOptimizer
-from .variable import get_global_step, get_or_create_global_step
 
 __all__ = [
     "GATE_GRAPH",
@@ -62,10 +75,14 @@ __all__ = [
     "AdagradOptimizer",
     "AdamOptimizer",
     "DropStaleGradientOptimizer",
+    "DynamicLossScale",
     "ExponentialMovingAverage",
+    "FixedLossScale",
     "FtrlOptimizer",
     "GateRace",
     "GradientDescentOptimizer",
+    "LossScale",
+    "MixedPrecisionLossScaleOptimizer",
     "MomentumOptimizer",
     "Optimizer",
     "ProximalAdagradOptimizer",
@@ -73,11 +90,15 @@ __all__ = [
     "RMSPropOptimizer",
     "RuleOptimizer",
     "SyncReplicasOptimizer",
+    "assert_global_step",
     "cosine_decay",
     "cosine_decay_restarts",
+    "create_global_step",
+    "experimental",
     "exponential_decay",
     "get_global_step",
     "get_or_create_global_step",
+    "global_step",
     "inverse_time_decay",
     "linear_cosine_decay",
     "natural_exp_decay",
@@ -87,5 +108,13 @@ __all__ = [
     "polynomial_decay",
 ]
 
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = _only_public(__name__)
+if TYPE_CHECKING:
+    from . import experimental as experimental
+else:
+    _unknown, __dir__ = _only_public(__name__)
+
+    def __getattr__(name: str) -> Any:
+        # It takes its names from here, so that it is loaded after them.
+        return (
+            _import_module(".experimental", __name__) if name == "experimental" else _unknown(name)
+        )

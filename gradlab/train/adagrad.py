@@ -11,7 +11,7 @@ from .. import rules
 from ..rules.adagrad import LIBRARIES
 from ..rules.rule import Shared
 from .gradient_checks import check_step
-from .hyperparameters import Rate, check_positive
+from .hyperparameters import LearningRate, Rate, check_positive
 from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
 from .variable import GraphKey, Variable
@@ -26,7 +26,7 @@ class AdagradOptimizer(RuleOptimizer):
     of one element divide by the root, which may change their last bit.
 
     Args:
-        learning_rate: number, scalar array or variable, or function without arguments.
+        learning_rate: number, scalar array or variable, function without arguments, or schedule.
         initial_accumulator_value: above 0 (ValueError).
         use_locking: no effect on values.
         name: not empty (ValueError).
@@ -41,11 +41,11 @@ class AdagradOptimizer(RuleOptimizer):
     ([0.75], [16.0])
     """
 
-    _sparse = staticmethod(with_order("reciprocal", one_each="divide"))
+    _sparse = staticmethod(with_order("reciprocal", scalar_row_order="divide"))
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",
@@ -69,7 +69,7 @@ class AdagradDAOptimizer(RuleOptimizer):
     named keep w and both slots.
 
     Args:
-        learning_rate: number, scalar array or variable, or function without arguments.
+        learning_rate: number, scalar array or variable, function without arguments, or schedule.
         global_step: integer variable, or an integer for a step that stays. It is only read: give it
             to `apply_gradients` or `minimize` too, else every step is the first one. Not an integer
             scalar: TypeError.
@@ -89,11 +89,11 @@ class AdagradDAOptimizer(RuleOptimizer):
     ([-0.25], [16.0])
     """
 
-    _sparse = staticmethod(with_order("sparse", one_each="scalar"))
+    _sparse = staticmethod(with_order("sparse", scalar_row_order="scalar"))
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         global_step: Variable | int,
         initial_gradient_squared_accumulator_value: float = 0.1,
         l1_regularization_strength: Rate = 0.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import rules
 from ..rules.rule import Shared
-from .hyperparameters import Rate
+from .hyperparameters import LearningRate, Rate
 from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
 from .variable import GraphKey
@@ -21,7 +21,7 @@ class AdamOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without
-            arguments.
+            arguments; the learning rate also a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
         use_own_namescope_for_non_slot_vars: name the powers "Adam/beta1_power", "Adam/beta2_power".
@@ -42,7 +42,7 @@ class AdamOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRate = 0.001,
         beta1: Rate = 0.9,
         beta2: Rate = 0.999,
         epsilon: Rate = 1e-8,

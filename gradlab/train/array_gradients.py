@@ -9,7 +9,7 @@ import numpy as np
 
 from .._base.arrays import Array, is_double, is_inexact, is_jax, precision
 from .._base.gradient_types import Gradient
-from .autodiff import Loss, check_variables, checked_loss, checked_upstream, differentiate
+from .autodiff import Loss, check_variables, compute_loss, differentiate, read_upstream
 
 
 def differentiate_by_all(
@@ -40,7 +40,7 @@ def _by_arrays(loss: Loss, arrays: Sequence[Array], upstream: Any) -> list[Array
     from .._base.jax import jax
 
     with precision(np.float64 if any(is_double(x.dtype) for x in arrays) else np.float32):
-        traced = jax.make_jaxpr(lambda: checked_loss(loss))()
+        traced = jax.make_jaxpr(lambda: compute_loss(loss))()
         if any(x is c for x in arrays for c in _inner_constants(traced.jaxpr)):
             raise NotImplementedError(
                 "the loss uses an array of var_list inside jax.jit or a loop; pass it in as an "
@@ -59,7 +59,7 @@ def _by_arrays(loss: Loss, arrays: Sequence[Array], upstream: Any) -> list[Array
             return y
 
         y, pullback = jax.vjp(replayed, used)
-        (found,) = pullback(checked_upstream(upstream, y, complex_losses=False))
+        (found,) = pullback(read_upstream(upstream, y, complex_losses=False))
     return [None if k is None else found.get(k) for k in places]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -25,6 +25,7 @@ from .._base.derivatives import differentiator
 from .._base.gradient_types import Gradient
 from .._base.options import is_strict
 from .._base.slices import IndexedSlices
+from .._base.tensors import Tensor, deferrable, describe, new_run
 from ..errors import DTypeError, InvalidArgumentError, NotAVariableError
 from .variable import Variable, _tape, current_collection, register
 
@@ -39,18 +40,23 @@ class Tape:
     """
 
     def __init__(self, variables: Sequence[Variable], values: Sequence[Array]) -> None:
+        # All by the id of the variable.
         self.values = {id(v): x for v, x in zip(variables, values, strict=True)}
         self.read_whole: set[int] = set()
         self.read_rows: set[int] = set()
-        self.sites = 0
         self.dense_rows: set[int] = set()  # gathers whose derivative had to be dense
-        self.slices: dict[int, list[tuple[int, Array, Array]]] = {}
+        self.slices: dict[int, list[tuple[int, Array, Array]]] = {}  # site, indices, rows
+        self.sites = 0  # gathers so far
 
     def __enter__(self) -> Tape:
         self._token = _tape.set(self)
+        # Tensors that the loss computes with are traced too, so those of the run outside don't fit.
+        self._run = new_run(is_replay=True)
+        self._run.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._run.__exit__(None, None, None)
         _tape.reset(self._token)
 
     def read(self, variable: Variable) -> Array:
@@ -61,7 +67,9 @@ class Tape:
     def gather(self, variable: Variable, indices: Array) -> Array:
         """Rows of a variable whose derivative is kept as slices; inside `jit` or `scan` it becomes dense."""
         self.read_rows.add(id(variable))
-        site, self.sites = self.sites, self.sites + 1
+        # Backward passes come in another order than the gathers, which TensorFlow joins in theirs.
+        site = self.sites
+        self.sites += 1
 
         def keep(indices: Array | None, rows: Array | None) -> None:
             if indices is None or rows is None:
@@ -72,6 +80,18 @@ class Tape:
         return differentiator().take(self.values[id(variable)], indices, keep)
 
 
+@contextmanager
+def without_tape() -> Iterator[None]:
+    """Inside, variables and tensors have their values, which aren't followed."""
+    token = _tape.set(None)
+    try:
+        with new_run():
+            yield
+    finally:
+        _tape.reset(token)
+
+
+@deferrable
 def gather(params: Any, indices: Any) -> Array:
     """Rows `params[indices]`; the gradient with respect to a variable is IndexedSlices, duplicates kept.
 
@@ -127,14 +147,14 @@ def gradients(
     JAX's is none.
 
     Args:
-        ys: function without arguments that computes with jax.numpy on variables, or a list of such.
-            Where JAX is not installed autograd differentiates: compute with operators and
-            autograd.numpy.
+        ys: function without arguments that computes with jax.numpy on variables, or a tensor of a
+            `gl.Graph`, or a list of such. Where JAX is not installed autograd differentiates:
+            compute with operators and autograd.numpy.
         xs: variable or list of variables.
         grad_ys: upstream gradient for each y, of y's shape; 1 by default, so a vector is summed. A
             complex y needs it.
         stop_gradients: variables to take as constants beyond their own derivative. Variables do not
-            depend on one another, so nothing changes; inside a loss use `jax.lax.stop_gradient`.
+            depend on one another, so nothing changes; inside a loss use `gl.stop_gradient`.
         unconnected_gradients: "none" gives None for an x that no y depends on, "zero" gives zeros.
         name, colocate_gradients_with_ops, gate_gradients, aggregation_method: accepted and without
             effect, because values are computed at once and in one place. An unknown
@@ -143,7 +163,7 @@ def gradients(
 
     Returns:
         a list parallel to xs: arrays (NumPy for NumPy variables), IndexedSlices for rows read by
-        `gather`, None.
+        `gather`, None. In a `gl.Graph` they're tensors, which each run computes.
 
     Raises:
         TypeError: a y is not callable, not floating point or complex, or complex without its
@@ -164,49 +184,91 @@ def gradients(
     if is_strict(strict) and not current_collection().graph:
         raise RuntimeError('gradients works inside a Graph only with strict="tf"; leave strict out')
     check_aggregation(aggregation_method, strict=True)
-    losses, variables = listed(ys), check_variables(listed(xs), "xs")
+    losses = listed(ys)
+    variables = check_variables(listed(xs), "xs")
     check_variables(listed(stop_gradients or []), "stop_gradients")
     upstream = [None] * len(losses) if grad_ys is None else listed(grad_ys)
     if len(upstream) != len(losses):
         raise ValueError(
             f"grad_ys must have one entry for each y: {len(losses)} ys, {len(upstream)} grad_ys"
         )
-    found = differentiate(losses, variables, upstream)[0]
-    if unconnected_gradients == "zero":
-        return [_zeros(v) if g is None else g for v, g in zip(variables, found, strict=True)]
-    return found
+
+    def compute() -> list[Gradient | None]:
+        found = differentiate(losses, variables, upstream)[0]
+        if unconnected_gradients == "none":
+            return found
+        return [zeros_like(v) if g is None else g for v, g in zip(variables, found, strict=True)]
+
+    return describe_in_graph(compute)
+
+
+def describe_in_graph(compute: Callable[[], list[Gradient | None]]) -> list[Gradient | None]:
+    """Return gradients; in a Graph, where each run computes them, tensors that stand for them."""
+    if not current_collection().graph:
+        return compute()
+    described: list[Gradient | None] = describe(compute)
+    return described
+
+
+class AggregationMethod:
+    """How TensorFlow adds the parts of a gradient that come from several places.
+
+    `ADD_N`, the `DEFAULT`, adds them all at once, `EXPERIMENTAL_TREE` and
+    `EXPERIMENTAL_ACCUMULATE_N` in pairs. The memory that TensorFlow needs differs, and the last
+    bits may. gradlab takes each of them and adds in the order of JAX, or of autograd.
+
+    Source: `tf.AggregationMethod`, TensorFlow 2.21 (2026).
+
+    >>> v = Variable([3.0])
+    >>> tree = AggregationMethod.EXPERIMENTAL_TREE
+    >>> gradients(lambda: v * v + v, [v], aggregation_method=tree)
+    [array([7.], dtype=float32)]
+    """
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+_METHODS = (
+    AggregationMethod.ADD_N,
+    AggregationMethod.EXPERIMENTAL_TREE,
+    AggregationMethod.EXPERIMENTAL_ACCUMULATE_N,
+)
 
 
 def check_aggregation(method: int | None, strict: bool) -> None:
     """ValueError for an unknown `tf.AggregationMethod`, which eager TensorFlow ignores."""
-    if strict and method not in (None, 0, 1, 2):
+    if strict and method not in (None, *_METHODS):
         raise ValueError(f"aggregation_method must be None, 0, 1 or 2, got {method!r}")
 
 
-def _zeros(v: Variable) -> Array:
+def zeros_like(v: Variable) -> Array:
     return namespace(v._value).zeros(v.shape, v.dtype)
 
 
 def listed(x: Any) -> list[Any]:
+    """Return a list of what may be one thing or several."""
     return list(x) if isinstance(x, list | tuple) else [x]
 
 
 def check_variables(items: Sequence[Any], what: str) -> list[Variable]:
+    """Return the items, if all of them are Variables (NotAVariableError)."""
     for v in items:
         if not isinstance(v, Variable):
-            kind = "NumPy array" if isinstance(v, np.ndarray | np.generic) else "array"
-            hint = (
-                f"; a {kind} is a constant to a loss, make it a gl.Variable"
-                if hasattr(v, "dtype")
-                else ""
-            )
-            raise NotAVariableError(
-                f"{what} must be gradlab Variables, got {type(v).__name__}{hint}"
-            )
+            message = f"{what} must be gradlab Variables, got {type(v).__name__}"
+            if isinstance(v, Tensor):
+                message += "; derivatives by what is computed from variables aren't here"
+            elif isinstance(v, np.ndarray | np.generic):
+                message += "; a NumPy array is a constant to a loss, make it a gl.Variable"
+            elif hasattr(v, "dtype"):
+                message += "; an array is a constant to a loss, make it a gl.Variable"
+            raise NotAVariableError(message)
     return list(items)
 
 
-def touched_variables(loss: Loss, upstream: Any) -> GradsAndVars:
+def differentiate_touched(loss: Loss, upstream: Any) -> GradsAndVars:
     """Gradients of a loss for the trainable variables of the current collection that it reads."""
     candidates = [v for v in current_collection() if v.trainable and is_inexact(v.dtype)]
     grads, read = differentiate([loss], candidates, [upstream])
@@ -220,11 +282,15 @@ def differentiate(
     at: dict[Variable, Array] | None = None,
     complex_losses: bool = False,
 ) -> tuple[list[Gradient | None], set[int]]:
-    """Gradients for each variable and the ids of the variables read.
+    """Return a gradient for each variable, and the ids of the variables that were read.
 
-    `at` gives other values to compute with. `complex_losses`: whether a loss without upstream
-    gradient may be complex, as for TensorFlow's tape; JAX gives the transposed derivative,
-    TensorFlow the adjoint.
+    Args:
+        losses: what is differentiated, together.
+        variables: with respect to what.
+        upstream: a gradient for each loss, or None.
+        at: other values of variables to compute with.
+        complex_losses: whether a loss without a gradient upstream may be complex, as for
+            TensorFlow's tape.
     """
     register()
     fixed = at or {}
@@ -238,16 +304,16 @@ def differentiate(
         def run(values: list[Array]) -> list[Array]:
             with Tape([*active, *others], [*values, *(fixed[v] for v in others)]) as tape:
                 tapes.append(tape)
-                return [checked_loss(loss) for loss in losses]
+                return [compute_loss(loss) for loss in losses]
 
         outputs, pullback = differentiator().vjp(run, inputs)
         cotangents = [
-            checked_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)
+            read_upstream(u, y, complex_losses) for u, y in zip(upstream, outputs, strict=True)
         ]
         dense = pullback(cotangents)
         read = tapes[0].read_whole | tapes[0].read_rows
         found = {
-            v: _adjoint(_gradient(tapes[0], v, g, partial(pullback.depends, cotangents, i)))
+            v: _conjugate(_gradient(tapes[0], v, g, partial(pullback.depends, cotangents, i)))
             for i, (v, g) in enumerate(zip(active, dense, strict=True))
         }
     return [found.get(v) for v in variables], read
@@ -263,7 +329,8 @@ def _borrow(v: Variable, loans: ExitStack) -> Array:
     return v._buffer.share()  # JAX may read NumPy's memory later than it returns
 
 
-def checked_loss(loss: Loss) -> Array:
+def compute_loss(loss: Loss) -> Array:
+    """Run a loss; TypeError or ValueError for one that can't be differentiated."""
     if not callable(loss):
         raise TypeError(
             "a loss must be a function without arguments, got "
@@ -282,7 +349,8 @@ def checked_loss(loss: Loss) -> Array:
     return value
 
 
-def checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
+def read_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
+    """Return the gradient upstream of a loss, checked: ones where none is given."""
     if u is None and is_complex(y.dtype) and not complex_losses:
         raise DTypeError(
             f"a loss is {y.dtype}: give the gradient upstream of it, of its "
@@ -306,33 +374,47 @@ def checked_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
 def _gradient(
     tape: Tape, v: Variable, dense: Array | None, depends: Callable[[], bool]
 ) -> Gradient | None:
-    """One variable's gradient in the form TensorFlow gives it: None, slices of its gathers, or
-    dense.
+    """Return one variable's gradient in the form that TensorFlow gives it.
+
+    Args:
+        tape: what the loss read.
+        v: the variable.
+        dense: what was differentiated through arrays; None, or zeros, where nothing was.
+        depends: tells zeros that were computed from zeros that say "unconnected".
+
+    Returns:
+        IndexedSlices if the loss gathered rows of v and nothing else, else an array, or None.
     """
-    slices = [s[1:] for s in sorted(tape.slices.get(id(v), []), key=lambda s: s[0])]
-    whole = id(v) in tape.read_whole | tape.dense_rows or (id(v) in tape.read_rows and not slices)
+    gathers = sorted(tape.slices.get(id(v), []), key=lambda gather: gather[0])
+    slices = [(indices, rows) for _, indices, rows in gathers]
+    has_dense_part = id(v) in tape.read_whole or id(v) in tape.dense_rows
     if slices:
-        joined = _joined(v, slices)
-        if not whole or dense is None:
+        joined = _join_slices(v, slices)
+        if not has_dense_part or dense is None:
             return joined
-        return _like(v, dense + namespace(dense).asarray(joined.to_dense()))
-    if not whole or dense is None or (not is_traced(dense) and not dense.any() and not depends()):
+        return _match_library(v, dense + namespace(dense).asarray(joined.to_dense()))
+    was_read = has_dense_part or id(v) in tape.read_rows
+    if not was_read or dense is None:
         return None
-    return _like(v, dense)
+    # Zeros are compared first, because `depends` traces the derivative again.
+    if not is_traced(dense) and not dense.any() and not depends():
+        return None
+    return _match_library(v, dense)
 
 
-def _joined(v: Variable, slices: list[tuple[Array, Array]]) -> IndexedSlices:
+def _join_slices(v: Variable, slices: list[tuple[Array, Array]]) -> IndexedSlices:
+    """Return the slices of all gathers of v one after another, as TensorFlow does: not merged."""
     indices, values = (namespace(*parts).concatenate(parts) for parts in zip(*slices, strict=True))
-    return IndexedSlices(_like(v, values), _like(v, indices), v.shape)
+    return IndexedSlices(_match_library(v, values), _match_library(v, indices), v.shape)
 
 
-def _adjoint(g: Gradient | None) -> Gradient | None:
-    """TensorFlow's derivative from JAX's, which is another one where it is complex."""
-    if isinstance(g, IndexedSlices):
-        return g.with_values(g.values.conj()) if is_complex(g.dtype) else g
-    return g if g is None or not is_complex(g.dtype) else g.conj()
+def _conjugate(g: Gradient | None) -> Gradient | None:
+    """Return TensorFlow's derivative from JAX's: of complex numbers it's the conjugate."""
+    if g is None or not is_complex(g.dtype):
+        return g
+    return g.with_values(g.values.conj()) if isinstance(g, IndexedSlices) else g.conj()
 
 
-def _like(v: Variable, x: Array) -> Array:
-    """NumPy for NumPy variables."""
+def _match_library(v: Variable, x: Array) -> Array:
+    """Return an array of NumPy for a variable of NumPy's."""
     return x if is_jax(v._value) or is_traced(x) else np.asarray(x)

@@ -4,14 +4,16 @@ The contract: `Variable.value` is a read-only array that never changes. So an up
 array, or writes into memory that was never handed out. A `Buffer` holds the array of one variable
 or slot and remembers whether it was handed out. Where it wasn't,
 
-    a dense NumPy step writes into a second buffer, and the two take turns (new memory costs more than the step),
-    a NumPy step by rows writes the rows into the array itself, which costs what the rows cost,
+    a NumPy step writes into the array itself: all of it, or the rows that change,
     a JAX step donates the array to the program that makes the next one.
+
+New memory would make a dense step take a third longer, and a step by rows many times as long.
 
 The steps (`update.py`) hold the locks of their variables from the first read to the last write;
 readers don't wait for those. `Buffer.lock` is held only while an array is handed out, replaced, or
-written into. Derivatives borrow a JAX array for as long as they compute, so that a table that is
-only gathered from is still stepped in place.
+written into. Ctrl-C while a step writes may leave a value half written. Derivatives borrow a JAX
+array for as long as they compute, so that a table that is only gathered from is still stepped in
+place.
 """
 
 from __future__ import annotations
@@ -42,7 +44,6 @@ class Buffer:
         self.array: Any = array
         self.is_shared = is_shared
         self._num_loans = 0
-        self._spare: np.ndarray | None = None  # never handed out, for the next dense step
         renew_in_child(self, "lock")
 
     def share(self) -> Array:
@@ -94,32 +95,25 @@ class Buffer:
         with self.lock:
             self.array = array
             self.is_shared = is_shared
-            self._spare = None
 
-    def make_target(self) -> np.ndarray:
-        """Return memory for the next NumPy value, which `swap` makes the value."""
-        target = self._spare
-        self._spare = None
-        if target is None:
-            return np.empty_like(self.array)
-        target.flags.writeable = True
-        return target
+    @contextmanager
+    def overwrite(self) -> Iterator[np.ndarray]:
+        """Yield the memory that holds the next NumPy value at the end of a `with` block.
 
-    def swap(self, target: np.ndarray) -> None:
-        """Make `target` the value, and the value that it replaces the target of the next step."""
-        target.flags.writeable = False
+        It is that of the array if the array is free. Readers wait for the end of the block.
+        """
         with self.lock:
-            self._spare = self.array if self.is_free else None
-            self.array = target
-            self.is_shared = False
+            target = self.array if self.is_free else np.empty_like(self.array)
+            target.flags.writeable = True
+            yield target
+            target.flags.writeable = False
+            self.replace(target, is_shared=False)
 
     def write_rows(self, rows: np.ndarray, values: Array) -> None:
         """Replace these rows of a NumPy value."""
         with self.lock:
-            self._spare = None  # its other rows are out of date, and only dense steps need it
             if not self.is_free:
-                self.array = self.array.copy()
-                self.is_shared = False
+                self.replace(self.array.copy(), is_shared=False)
             self.array.flags.writeable = True
             self.array[rows] = values
             self.array.flags.writeable = False

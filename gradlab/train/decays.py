@@ -1,8 +1,8 @@
 """Learning rates that decay with a step variable: tf.compat.v1.train's functions, around the formulas of gl.schedules.
 
 Each returns a function without arguments, as in eager TensorFlow: it reads the global step when it
-is called, and `gl.train`'s optimizers call it at every step. In a `Graph`, where TensorFlow returns
-a tensor, it is the same function.
+is called, and `gl.train`'s optimizers call it at every step. In a `Graph` it's a `gl.Tensor`, as in
+TensorFlow, which can be called too.
 
 What all have in common:
 
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from .._base.arrays import Array, as_array
+from .._base.tensors import describe
 from ..errors import DTypeError, InvalidArgumentError
 from ..schedules import (
     CosineDecay,
@@ -37,7 +38,7 @@ from ..schedules import (
     PiecewiseConstantDecay,
     PolynomialDecay,
 )
-from .variable import Variable
+from .variable import Variable, current_collection
 
 Rate = Callable[[], Array]
 
@@ -115,7 +116,7 @@ def polynomial_decay(
     cycle: bool = False,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate to `end_learning_rate` along a polynomial.
+    """Decay the rate to `end_learning_rate` along a polynomial.
 
         rate = (learning_rate - end_learning_rate) * (1 - s / decay_steps) ** power + end_learning_rate
         s = min(global_step, decay_steps); with `cycle`, see `gl.schedules.PolynomialDecay`
@@ -137,7 +138,7 @@ def cosine_decay(
     alpha: Any = 0.0,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate down half a cosine.
+    """Decay the rate along half a cosine.
 
         rate = learning_rate * ((1 - alpha) * (1 + cos(pi * s / decay_steps)) / 2 + alpha)
         s = min(global_step, decay_steps)
@@ -163,7 +164,7 @@ def cosine_decay_restarts(
     alpha: Any = 0.0,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate down half a cosine again and again, each time for `t_mul` times as long.
+    """Decay the rate along half a cosine again and again, each time for `t_mul` times as long.
 
     The formula is that of `gl.schedules.CosineDecayRestarts`.
 
@@ -190,7 +191,7 @@ def linear_cosine_decay(
     beta: Any = 0.001,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate down a line that a cosine bends, and never to 0.
+    """Decay the rate along a line that a cosine bends, and never to 0.
 
     The formula is that of `gl.schedules.LinearCosineDecay`.
 
@@ -219,7 +220,7 @@ def noisy_linear_cosine_decay(
     beta: Any = 0.001,
     name: str | None = None,
 ) -> Rate:
-    """Lead the rate down a line with noise that a cosine bends.
+    """Decay the rate along a line with noise that a cosine bends.
 
     The formula is that of `gl.schedules.NoisyLinearCosineDecay`, with seed 0.
 
@@ -275,7 +276,7 @@ def piecewise_constant(
                 )
         return schedule(read)
 
-    return value
+    return _describe_in_graph(value)
 
 
 piecewise_constant_decay = piecewise_constant
@@ -312,7 +313,14 @@ class _NoisyLinearCosine(_Unchecked, NoisyLinearCosineDecay): ...
 
 
 def _rate_of(schedule: LearningRateSchedule, global_step: Any) -> Rate:
-    return lambda: schedule(_read(global_step))
+    return _describe_in_graph(lambda: schedule(_read(global_step)))
+
+
+def _describe_in_graph(rate: Rate) -> Rate:
+    if not current_collection().graph:
+        return rate
+    tensor: Rate = describe(rate)
+    return tensor
 
 
 def _read(step: Any) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .. import rules
 from .._base.arrays import Array, namespace
-from .hyperparameters import Rate, check_not_negative
+from .hyperparameters import LearningRate, check_not_negative
 from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
 
@@ -27,7 +27,7 @@ class FtrlOptimizer(RuleOptimizer):
     slots.
 
     Args:
-        learning_rate: number, scalar array or variable, or function without arguments.
+        learning_rate: number, scalar array or variable, function without arguments, or schedule.
         learning_rate_power: 0 or less. 0 is a rate that stays.
         initial_accumulator_value, l1_regularization_strength, l2_regularization_strength,
             l2_shrinkage_regularization_strength: 0 or more.
@@ -53,11 +53,11 @@ class FtrlOptimizer(RuleOptimizer):
     [3.397, -0.095]
     """
 
-    _sparse = staticmethod(with_order("sparse", one_each="scalar"))
+    _sparse = staticmethod(with_order("sparse", scalar_row_order="scalar"))
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,

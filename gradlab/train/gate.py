@@ -1,4 +1,10 @@
-"""gate_gradients: a minimize step as tasks that may run in more than one order."""
+"""gate_gradients, and the race that it prevents.
+
+TensorFlow's executor runs the ops of a step in any order that their dependencies allow. With
+GATE_NONE the update of a variable may thus run before another variable's gradient is computed from
+it. `GateRace` makes that race visible: it splits a step into tasks, says which are ready, and lets
+the caller choose. `check_gate` is for all optimizers, whose own steps never race.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +16,24 @@ import numpy as np
 
 from .._base.arrays import Array
 from .._base.derivatives import differentiator
+from .._base.slices import IndexedSlices
 from ..errors import GateWarning, warn
 from ..rules import StochasticGradientDescent
-from .autodiff import Loss, Tape, check_variables, checked_loss, differentiate
+from .autodiff import Loss, Tape, check_variables, compute_loss, differentiate
 from .graph import Graph
 from .variable import Variable
 
-GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
+GATE_NONE = 0
+GATE_OP = 1
+GATE_GRAPH = 2
 
-# The step on sum(a @ b) that TensorFlow was seen to race in.
+# A step on sum(a @ b), in which TensorFlow was seen to race.
 START = {"a": [[1.0, 2.0], [3.0, 4.0]], "b": [[5.0, 6.0], [7.0, 8.0]]}
 RATE = 0.1
 
 
 def check_gate(gate: int, strict: bool) -> None:
-    """ValueError for an unknown gate in a Graph; eager TensorFlow ignores gates, so there it is a GateWarning."""
+    """Refuse an unknown gate: a ValueError with `strict`, in a Graph; otherwise a GateWarning."""
     if gate in (GATE_NONE, GATE_OP, GATE_GRAPH):
         return
     message = f"gate_gradients must be GATE_NONE (0), GATE_OP (1) or GATE_GRAPH (2), got {gate!r}"
@@ -43,12 +52,12 @@ class GateEvent:
 
 
 class GateRace:
-    """One gradient-descent step taken apart: "gradient v" and "update v" for each variable, run in an order you choose.
+    """One gradient-descent step as tasks "gradient v" and "update v", run in an order you choose.
 
-    An update needs its own gradient. GATE_NONE asks no more, so a gradient may be computed from
-    weights that are already updated; GATE_OP lets an update wait for every gradient that is
-    computed from its variable; GATE_GRAPH for all gradients. The variables themselves are not
-    changed.
+    Every update waits for its own gradient. With GATE_NONE it waits for nothing else, so a gradient
+    may be computed from weights that are already updated. With GATE_OP it waits for every gradient
+    that is computed from its variable, with GATE_GRAPH for all gradients. The variables themselves
+    don't change.
 
     Args:
         loss: function without arguments on the variables.
@@ -87,13 +96,15 @@ class GateRace:
             raise ValueError(
                 f"var_list must hold 1 to 4 variables of different names, got {len(var_list)}"
             )
-        self.loss, self.learning_rate, self.gate_gradients = loss, learning_rate, gate_gradients
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.gate_gradients = gate_gradients
         self._start = {name: v.numpy() for name, v in self._variables.items()}
         self._waits_for = self._dependencies()
         self.restart()
 
     def restart(self) -> None:
-        """Back to before the first task."""
+        """Go back to the state before the first task."""
         self.values: dict[str, Array] = dict(self._start)
         self._gradients: dict[str, Array] = {}
         self.events: list[GateEvent] = []
@@ -111,22 +122,22 @@ class GateRace:
     @property
     def ready(self) -> tuple[str, ...]:
         """Tasks that may run now."""
-        return tuple(
-            t for t in self.tasks if t not in self.done and self._waits_for[t] <= set(self.done)
-        )
+        return self._ready_after(self.done)
 
     @cached_property
     def reads(self) -> dict[str, frozenset[str]]:
-        """For each variable the variables whose values its gradient is computed from."""
-        return _reads(self.loss, self._variables)
+        """For each variable the variables from whose values its gradient is computed."""
+        return _find_reads(self.loss, self._variables)
 
     @property
     def raced(self) -> tuple[str, ...]:
         """Variables whose gradient was computed from weights already updated."""
-        gradients = [
-            (e.task.split(" ", 1)[1], e) for e in self.events if e.task.startswith("gradient")
-        ]
-        return tuple(name for name, event in gradients if self.reads[name] & set(event.saw_updated))
+        names = []
+        for event in self.events:
+            kind, name = event.task.split(" ", 1)
+            if kind == "gradient" and self.reads[name] & set(event.saw_updated):
+                names.append(name)
+        return tuple(names)
 
     def run(self, task: str) -> None:
         """Run one task that is ready."""
@@ -138,69 +149,80 @@ class GateRace:
         kind, name = task.split(" ", 1)
         updated = tuple(t.split(" ", 1)[1] for t in self.done if t.startswith("update"))
         if kind == "gradient":
-            self._gradients[name] = result = self._gradient(name)
+            result = self._compute_gradient(name)
+            self._gradients[name] = result
         else:
-            w = self.values[name]
-            result, _ = StochasticGradientDescent()(
-                w, (), self._gradients[name], np.float32(self.learning_rate)
-            )
+            rule = StochasticGradientDescent()
+            rate = np.float32(self.learning_rate)
+            result, _ = rule(self.values[name], (), self._gradients[name], rate)
             self.values[name] = result
         self.events.append(GateEvent(task, result, updated))
 
     def outcomes(self) -> dict[tuple[str, ...], dict[str, Array]]:
-        """Every order the gate allows, with the values it ends in."""
-        found = {}
-        for order in self._orders(()):
+        """Return every order that the gate allows, with the values in which it ends."""
+        values = {}
+        for order in self._orders_after(()):
             self.restart()
             for task in order:
                 self.run(task)
-            found[order] = dict(self.values)
+            values[order] = dict(self.values)
         self.restart()
-        return found
+        return values
 
-    def _orders(self, done: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    def _ready_after(self, done: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the tasks that may run once these are done."""
+        return tuple(t for t in self.tasks if t not in done and self._waits_for[t] <= set(done))
+
+    def _orders_after(self, done: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """Yield every order of all tasks that begins with these."""
         if len(done) == len(self.tasks):
             yield done
-        for task in self.tasks:
-            if task not in done and self._waits_for[task] <= set(done):
-                yield from self._orders((*done, task))
+        for task in self._ready_after(done):
+            yield from self._orders_after((*done, task))
 
-    def _gradient(self, name: str) -> Array:
-        at = {v: self.values[n] for n, v in self._variables.items()}
-        (g,), _ = differentiate([self.loss], [self._variables[name]], [None], at)
-        return (
-            np.zeros_like(self.values[name])
-            if g is None
-            else np.asarray(getattr(g, "to_dense", lambda: g)())
-        )
+    def _compute_gradient(self, name: str) -> Array:
+        values = {v: self.values[n] for n, v in self._variables.items()}
+        (g,), _ = differentiate([self.loss], [self._variables[name]], [None], values)
+        if g is None:
+            return np.zeros_like(self.values[name])
+        return np.asarray(g.to_dense() if isinstance(g, IndexedSlices) else g)
 
     def _dependencies(self) -> dict[str, set[str]]:
-        """For each task the tasks it must wait for."""
+        """Return for each task the tasks for which it must wait."""
+        waits_for: dict[str, set[str]] = {}
+        for name in self._variables:
+            waits_for[f"gradient {name}"] = set()
+            waits_for[f"update {name}"] = {f"gradient {m}" for m in self._gate_of(name)}
+        return waits_for
+
+    def _gate_of(self, name: str) -> set[str]:
+        """Return the variables for whose gradients the update of a variable must wait."""
         names = set(self._variables)
+        if self.gate_gradients == GATE_GRAPH:
+            return names
         if self.gate_gradients == GATE_OP:
-            before = {n: {m for m in names if n in self.reads[m]} | {n} for n in names}
-        else:
-            before = {n: names if self.gate_gradients == GATE_GRAPH else {n} for n in names}
-        waits: dict[str, set[str]] = {f"gradient {n}": set() for n in names}
-        return waits | {f"update {n}": {f"gradient {m}" for m in before[n]} for n in names}
+            return {m for m in names if name in self.reads[m]} | {name}
+        return {name}
 
 
 def product_race(gate: int) -> GateRace:
-    """One step on sum(a @ b) that has not begun; without JAX its gradients are the same numbers."""
-    with Graph().as_default():  # so that nobody finds these variables among their own
-        a, b = (Variable(np.array(value, np.float32), name=name) for name, value in START.items())
+    """Return the race of one step on sum(a @ b); its gradients are exact, with JAX or without."""
+    # In a graph of their own, so that the variables don't appear among the user's.
+    with Graph().as_default():
+        a = Variable(np.array(START["a"], np.float32), name="a")
+        b = Variable(np.array(START["b"], np.float32), name="b")
     return GateRace(lambda: (a.value @ b.value).sum(), [a, b], RATE, gate)
 
 
-def _reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[str]]:
-    """For each variable the variables its gradient is computed from."""
+def _find_reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozenset[str]]:
+    """Return for each variable the variables from which its gradient is computed."""
 
     def run(values: list[Array]) -> list[Array]:
         with Tape(list(variables.values()), values):
-            return [checked_loss(loss)]
+            return [compute_loss(loss)]
 
     names = list(variables)
-    found = differentiator().reads(run, [v._buffer.share() for v in variables.values()])
+    reads = differentiator().reads(run, [v._buffer.share() for v in variables.values()])
     return {
-        name: frozenset(names[k] for k in read) for name, read in zip(names, found, strict=True)
+        name: frozenset(names[k] for k in read) for name, read in zip(names, reads, strict=True)
     }

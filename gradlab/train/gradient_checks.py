@@ -10,6 +10,7 @@ import numpy as np
 from .._base.arrays import as_array, is_float
 from .._base.gradient_types import Gradient, check_shape
 from .._base.slices import IndexedSlices
+from .._base.tensors import Tensor
 from ..errors import DTypeError, NotAVariableError, NotPairsError
 from .autodiff import check_variables
 from .variable import Variable
@@ -60,6 +61,8 @@ def checked_gradient(
     """
     if not allowed(v.dtype):
         raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can be optimized")
+    if isinstance(g, Tensor):
+        g = g()
     sparse = isinstance(g, IndexedSlices)
     values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
     if values.dtype != v.dtype:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import rules
 from ..rules import dense_and_sparse
-from .hyperparameters import Rate
+from .hyperparameters import LearningRate, Rate
 from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
 
@@ -15,7 +15,7 @@ class GradientDescentOptimizer(RuleOptimizer):
         w = w - g * learning_rate;  IndexedSlices: w[i] = w[i] - g_k * learning_rate for each slice in turn
 
     Args:
-        learning_rate: number, scalar array or variable, or function without arguments.
+        learning_rate: number, scalar array or variable, function without arguments, or schedule.
         use_locking: no effect on values; updates of one variable never interleave.
         name: not empty (ValueError).
 
@@ -31,7 +31,7 @@ class GradientDescentOptimizer(RuleOptimizer):
     _sparse = staticmethod(dense_and_sparse.each)
 
     def __init__(
-        self, learning_rate: Rate, use_locking: bool = False, name: str = "GradientDescent"
+        self, learning_rate: LearningRate, use_locking: bool = False, name: str = "GradientDescent"
     ) -> None:
         super().__init__(rules.StochasticGradientDescent(), learning_rate, use_locking, name)
 
@@ -44,7 +44,8 @@ class MomentumOptimizer(RuleOptimizer):
     IndexedSlices: slices of one row are summed first; rows not named keep w and m.
 
     Args:
-        learning_rate, momentum: number, scalar array or variable, or function without arguments.
+        learning_rate, momentum: number, scalar array or variable, or function without arguments;
+            the learning rate also a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
         use_nesterov: look ahead.
@@ -63,7 +64,7 @@ class MomentumOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         momentum: Rate,
         use_locking: bool = False,
         name: str = "Momentum",

@@ -9,11 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._base.arrays import as_array, is_python_number
+from .._base.tensors import Tensor
 from .._base.types import Number
 from ..errors import InvalidArgumentError
+from ..schedules import LearningRateSchedule
 from .variable import Variable
 
 Rate: TypeAlias = Number | Variable | Callable[[], Number | Variable]  # what is asked at every step
+LearningRate: TypeAlias = Rate | LearningRateSchedule
 
 
 def is_plain(x: Any) -> bool:
@@ -21,15 +24,20 @@ def is_plain(x: Any) -> bool:
     return is_python_number(x) and not isinstance(x, np.generic)
 
 
+def is_function(x: Any) -> bool:
+    """True for functions and schedules, but not for tensors, which have a value at each run."""
+    return callable(x) and not isinstance(x, Tensor)
+
+
 def check_functions(**given: Any) -> None:
-    """Refuse functions that cannot be called without arguments (TypeError): schedules, above all."""
+    """Refuse functions that cannot be called without arguments (TypeError)."""
     for name, x in given.items():
         if callable(x) and not _needs_nothing(x):
             what = getattr(x, "__qualname__", type(x).__name__)
             raise TypeError(
                 f"{name} must be a number, a variable or a function without arguments; {what} "
-                "needs arguments. For a schedule write lambda: schedule(global_step.value), or "
-                "take an optimizer of gl.keras"
+                "needs arguments. For a function of the step write lambda: "
+                "schedule(global_step.value); a learning rate may be a gl.schedules one as it is"
             )
 
 

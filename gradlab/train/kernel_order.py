@@ -1,4 +1,7 @@
-"""Sparse updates in the order of operations that TensorFlow's sparse kernels have, which round differently."""
+"""Sparse updates in the order of operations of TensorFlow's sparse kernels.
+
+These round differently than the dense ones.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,18 @@ from ..rules.pure import Sparse
 from ..rules.rule import Slots
 
 
-def with_order(order: str, one_each: str | None = None) -> Sparse:
+def with_order(order: str, scalar_row_order: str | None = None) -> Sparse:
     """Return `dense_and_sparse.sparse` for rules with another `order`.
 
-    `one_each` is the order where a row has one element.
+    `scalar_row_order` is the order where a row has one element, if it differs.
     """
-    return _WithOrder(order, one_each)
+    return _WithOrder(order, scalar_row_order)
 
 
 @dataclass(frozen=True)
 class _WithOrder:
     order: str
-    one_each: str | None
+    scalar_row_order: str | None
 
     def __call__(
         self, rule: Any, w: Array, slots: Slots, g: IndexedSlices, lr: Any
@@ -32,5 +35,7 @@ class _WithOrder:
 
     def rule_for(self, rule: Any, g: IndexedSlices) -> Any:
         """Return the rule with the order that TensorFlow's kernel has for this gradient."""
-        alone = self.one_each is not None and g.one_each
-        return replace(rule, order=self.one_each if alone else self.order)
+        order = self.order
+        if self.scalar_row_order is not None and g.one_each:
+            order = self.scalar_row_order
+        return replace(rule, order=order)

@@ -14,9 +14,10 @@ from .autodiff import (
     Loss,
     check_aggregation,
     check_variables,
+    describe_in_graph,
     differentiate,
+    differentiate_touched,
     listed,
-    touched_variables,
 )
 from .gate import GATE_GRAPH, GATE_NONE, GATE_OP, check_gate
 from .state_dict import Stateful
@@ -77,11 +78,11 @@ class Optimizer(Stateful, ABC):
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> GradsAndVars:
-        """First step: (gradient or None, variable) for each variable, in order.
+        """First step: (gradient or None, variable) for each variable, in order; in a Graph, tensors for gradients.
 
         Args:
-            loss: function without arguments that computes with jax.numpy on variables; a vector is
-                summed.
+            loss: function without arguments that computes with jax.numpy on variables, or a tensor
+                of a `gl.Graph`; a vector is summed.
             var_list: variables, or one; None means the trainable ones the loss reads (in a Graph:
                 all trainable ones). JAX arrays that the loss computes with may be among them, as
                 tensors in TensorFlow; `apply_gradients` refuses them. Not NumPy's, which are
@@ -92,7 +93,7 @@ class Optimizer(Stateful, ABC):
             grad_loss: upstream gradient, of the loss's shape.
 
         Raises:
-            RuntimeError or TypeError: the loss is not callable.
+            RuntimeError or TypeError: the loss is neither a function nor a tensor.
             ValueError: no variables, integer ones only; in a Graph an unknown gate or aggregation
                 method. Integer variables beside others have no gradient: None.
         """
@@ -105,7 +106,7 @@ class Optimizer(Stateful, ABC):
         check_gate(gate_gradients, strict=graph)
         check_aggregation(aggregation_method, strict=graph)
         if var_list is None and not graph:
-            pairs = touched_variables(loss, grad_loss)
+            pairs = differentiate_touched(loss, grad_loss)
             if not pairs:
                 raise ValueError(
                     "No variables: the loss reads no trainable variable; pass var_list or read "
@@ -114,14 +115,18 @@ class Optimizer(Stateful, ABC):
             return pairs
         items = trainable_variables() if var_list is None else listed(var_list)
         if any(map(is_jax, items)):
-            return differentiate_by_all(loss, items, grad_loss)
+            by_all = describe_in_graph(
+                lambda: [g for g, _ in differentiate_by_all(loss, items, grad_loss)]
+            )
+            return list(zip(by_all, items, strict=True))
         variables = check_variables(items, "var_list")
         if not variables:
             raise ValueError("No variables to optimize: var_list is empty")
         if not any(is_inexact(v.dtype) for v in variables):
             v = variables[0]
             raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables have gradients")
-        return list(zip(differentiate([loss], variables, [grad_loss])[0], variables, strict=True))
+        grads = describe_in_graph(lambda: differentiate([loss], variables, [grad_loss])[0])
+        return list(zip(grads, variables, strict=True))
 
     @abstractmethod
     def apply_gradients(
@@ -129,7 +134,6 @@ class Optimizer(Stateful, ABC):
     ) -> Any:
         """Third step: update every variable, then add 1 to global_step."""
 
-    @abstractmethod
     def minimize(
         self,
         loss: Loss,
@@ -141,4 +145,20 @@ class Optimizer(Stateful, ABC):
         name: str | None = None,
         grad_loss: Any = None,
     ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
+        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run.
+
+        >>> from gradlab.train import GradientDescentOptimizer
+        >>> v = Variable([1.0, -2.0], name="v")
+        >>> GradientDescentOptimizer(0.25).minimize(lambda: (v * v).sum())
+        >>> v.numpy().tolist()
+        [0.5, -1.0]
+        """
+        pairs = self.compute_gradients(
+            loss,
+            var_list,
+            gate_gradients,
+            aggregation_method,
+            colocate_gradients_with_ops,
+            grad_loss,
+        )
+        return self.apply_gradients(pairs, global_step, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import rules
-from .hyperparameters import Rate, check_positive
+from .hyperparameters import LearningRate, Rate, check_positive
 from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
 
@@ -17,7 +17,8 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, l1_regularization_strength, l2_regularization_strength: lr, l1 and l2;
-            number, scalar array or variable, or function without arguments.
+            number, scalar array or variable, or function without arguments; the learning rate also
+            a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
@@ -32,11 +33,11 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
     [1.5, 0.0]
     """
 
-    _sparse = staticmethod(with_order("dense", one_each="scalar"))
+    _sparse = staticmethod(with_order("dense", scalar_row_order="scalar"))
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         l1_regularization_strength: Rate = 0.0,
         l2_regularization_strength: Rate = 0.0,
         use_locking: bool = False,
@@ -62,7 +63,8 @@ class ProximalAdagradOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, l1_regularization_strength, l2_regularization_strength: lr, l1 and l2;
-            number, scalar array or variable, or function without arguments.
+            number, scalar array or variable, or function without arguments; the learning rate also
+            a schedule.
         initial_accumulator_value: above 0 (ValueError).
         use_locking: no effect on values.
         name: not empty (ValueError).
@@ -77,11 +79,11 @@ class ProximalAdagradOptimizer(RuleOptimizer):
     [3.5]
     """
 
-    _sparse = staticmethod(with_order("dense", one_each="scalar"))
+    _sparse = staticmethod(with_order("dense", scalar_row_order="scalar"))
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: Rate = 0.0,
         l2_regularization_strength: Rate = 0.0,

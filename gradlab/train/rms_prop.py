@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .. import rules
-from .hyperparameters import Rate
+from .hyperparameters import LearningRate, Rate
 from .kernel_order import with_order
 from .rule_optimizer import RuleOptimizer
 
@@ -25,7 +25,7 @@ class RMSPropOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, decay, momentum, epsilon: number, scalar array or variable, or function
-            without arguments.
+            without arguments; the learning rate also a schedule.
         use_locking: no effect on values.
         centered: divide by the variance.
         name: not empty (ValueError).
@@ -44,7 +44,7 @@ class RMSPropOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         decay: Rate = 0.9,
         momentum: Rate = 0.0,
         epsilon: Rate = 1e-10,
@@ -72,7 +72,7 @@ class AdadeltaOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, rho, epsilon: number, scalar array or variable, or function without
-            arguments. The paper has a learning rate of 1.
+            arguments; the learning rate also a schedule. The paper has a learning rate of 1.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
@@ -87,7 +87,7 @@ class AdadeltaOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRate = 0.001,
         rho: Rate = 0.95,
         epsilon: Rate = 1e-8,
         use_locking: bool = False,

@@ -11,17 +11,25 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from .. import rules
-from .._base.arrays import Array
+from .._base.arrays import Array, as_array
 from .._base.gradient_types import Gradient
+from .._base.tensors import compute_now, take_first
+from ..errors import MissingStepError
 from ..rules import dense_and_sparse, pure
 from ..rules.rule import Shared
-from .autodiff import GradsAndVars, Loss, differentiate
+from ..schedules import LearningRateSchedule
 from .copies import copy_part, follow
-from .gate import GATE_OP
 from .gradient_checks import check_step, checked_pairs
-from .hyperparameters import Rate, check_functions, describe, is_plain, read_scalar
+from .hyperparameters import (
+    LearningRate,
+    Rate,
+    check_functions,
+    describe,
+    is_plain,
+    read_scalar,
+)
 from .optimizer import Optimizer
-from .slots import SlotStore, shared_of
+from .slots import SlotStore, read_shared
 from .state_dict import (
     Commit,
     VariablesByName,
@@ -33,7 +41,7 @@ from .state_dict import (
     read_array,
     warn_of_changes,
 )
-from .update import Job, prepare_commits
+from .update import Job, prepare_commits, rule_for
 from .variable import GraphKey, Variable, current_collection
 
 RuleChoice: TypeAlias = Callable[[rules.Rule, Variable], rules.Rule]
@@ -53,13 +61,15 @@ class RuleOptimizer(Optimizer):
 
     Args:
         rule: a rule of `gl.rules`, with the hyperparameters that don't change.
-        learning_rate: a number, a Variable, a schedule or a function without arguments.
+        learning_rate: a number, a Variable, a function without arguments, or a schedule of
+            `gl.schedules`, which is asked at the value of the global step: of `global_step` where
+            `apply_gradients` and `minimize` are given it, else of the collection's.
         use_locking: no effect.
         name: a string, not empty; in a `Graph` a valid scope name.
         **fields: hyperparameters of the rule that may be functions or Variables, by field.
 
     Differs from TensorFlow: a call that raises changes nothing, not even the variables ahead of the
-    bad one; only after Ctrl-C in the middle of an update may some variables have moved and others
+    bad one; only after Ctrl-C in the middle of an update may some entries have moved and others
     not. Complex variables have gradients but no step, which TensorFlow refuses in a Graph and takes
     outside. There is no `strict="tf"` as in `gl.keras`, as TensorFlow promises no order for the
     updates of one `Session.run`. Not in TensorFlow, whose optimizers have no rule of their own.
@@ -75,14 +85,21 @@ class RuleOptimizer(Optimizer):
     _sparse: ClassVar[Callable[..., Any]] = staticmethod(dense_and_sparse.sparse)
 
     def __init__(
-        self, rule: rules.Rule, learning_rate: Rate, use_locking: bool, name: str, **fields: Any
+        self,
+        rule: rules.Rule,
+        learning_rate: LearningRate,
+        use_locking: bool,
+        name: str,
+        **fields: Any,
     ) -> None:
         super().__init__(name)
-        check_functions(learning_rate=learning_rate, **fields)
-        fixed = {field: x for field, x in fields.items() if is_plain(x)}
-        self._fixed = replace(rule, **{field: read_scalar(x, field) for field, x in fixed.items()})
-        # Read again at every step.
-        self._fields = {field: x for field, x in fields.items() if field not in fixed}
+        if not isinstance(learning_rate, LearningRateSchedule):
+            check_functions(learning_rate=learning_rate)
+        check_functions(**fields)
+        plain = {field: read_scalar(x, field) for field, x in fields.items() if is_plain(x)}
+        self._fixed = replace(rule, **plain)
+        # Variables and functions are read again at every step.
+        self._fields = {field: x for field, x in fields.items() if field not in plain}
         self._learning_rate = learning_rate
         self._store = SlotStore()
 
@@ -100,16 +117,15 @@ class RuleOptimizer(Optimizer):
     @property
     def _rule(self) -> rules.Rule:
         """The rule with its hyperparameters as they are now."""
-        return replace(
-            self._fixed, **{field: _number(x, field) for field, x in self._fields.items()}
-        )
+        now = {field: _read_number(x, field) for field, x in self._fields.items()}
+        return replace(self._fixed, **now)
 
     def get_slot(self, var: Variable, name: str) -> Variable | None:
-        """The slot variable, or None where there is none (Keras raises KeyError)."""
+        """Return the slot variable, or None where there is none (Keras raises KeyError)."""
         return self._store.slot(var, name)
 
     def get_slot_names(self) -> list[str]:
-        """Sorted names of the slots that exist: none before the first step."""
+        """Return the sorted names of the slots that exist: none before the first step."""
         return self._store.names()
 
     def variables(self) -> list[Variable]:
@@ -134,58 +150,27 @@ class RuleOptimizer(Optimizer):
             ValueError: nothing to apply, a shape or dtype differs from the variable's, an index
                 outside it. In a Graph: `name` isn't a scope name.
             TypeError: not pairs, not variables, strings.
-            RuntimeError: slices for a variable with a constraint.
+            RuntimeError: slices for a variable with a constraint; a schedule and no global step.
         """
-        return self._apply(grads_and_vars, global_step, name, self._choose_rule)
+        return self._apply(grads_and_vars, global_step, name, self._choose_rule(global_step))
 
     def apply_or_idle(
         self,
-        pairs: Sequence[tuple[Gradient, Variable]],
-        idle: Sequence[Variable],
+        grads_and_vars: Any,
+        is_idle: Callable[[Gradient], bool],
         global_step: Variable | None,
-        name: str | None,
+        name: str | None = None,
     ) -> Any:
-        """`apply_gradients` of checked pairs, where the variables `idle` keep all that they have.
+        """`apply_gradients`, where variables whose gradient `is_idle` keep all that they have.
 
         What variables share, such as Adam's powers, moves on even if all of them are idle. Not in
         TensorFlow.
         """
-        scope = name or self._name
-        return self._finish(pairs, idle, global_step, scope, self._choose_rule(global_step))
-
-    def minimize(
-        self,
-        loss: Loss,
-        global_step: Variable | None = None,
-        var_list: Sequence[Variable] | None = None,
-        gate_gradients: int = GATE_OP,
-        aggregation_method: int | None = None,
-        colocate_gradients_with_ops: bool = False,
-        name: str | None = None,
-        grad_loss: Any = None,
-    ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run.
-
-        >>> v = Variable([1.0, -2.0], name="v")
-        >>> from gradlab.train import GradientDescentOptimizer
-        >>> GradientDescentOptimizer(0.25).minimize(lambda: (v * v).sum())
-        >>> v.numpy().tolist()
-        [0.5, -1.0]
-        """
-        pairs = self.compute_gradients(
-            loss,
-            var_list,
-            gate_gradients,
-            aggregation_method,
-            colocate_gradients_with_ops,
-            grad_loss,
-        )
-        if not current_collection().graph:
-            return self.apply_gradients(pairs, global_step, name)
-        return self._minimize_later(loss, grad_loss, pairs, global_step, name, self._choose_rule)
+        choose = self._choose_rule(global_step)
+        return self._apply(grads_and_vars, global_step, name, choose, is_idle)
 
     def init(self, values: Any) -> Any:
-        """State of the pure form for a tree of weights: a step count and the slots of every leaf.
+        """Return the state of the pure form for a tree of weights: a step count and the slots of every leaf.
 
         >>> import jax, jax.numpy as jnp
         >>> from gradlab.train import MomentumOptimizer
@@ -201,12 +186,18 @@ class RuleOptimizer(Optimizer):
 
         `grads` is a tree like `values` whose leaves are arrays, IndexedSlices or None.
         """
-        rate = self._rate()
-        rule = self._pure_rule(self._rule_at(rate), state)
+        # `pure.update` refuses what isn't a state.
+        step = state.get("step", 0) if isinstance(state, Mapping) else 0
+        rate = self._rate(step)
+        rule = self._pure_rule(self._rule_at(rate), step)
         return pure.update(rule, rate, state, values, grads, type(self)._sparse)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """Slots of its own, of the variables copied with it, else of the same; variables it reads likewise."""
+        """Return an optimizer with slots of its own.
+
+        They are of the variables that are copied with it, else of the same variables. It's the same
+        with variables that are hyperparameters.
+        """
         new = memo[id(self)] = object.__new__(type(self))
         for name, x in vars(self).items():
             vars(new)[name] = copy_part(x, memo)
@@ -239,7 +230,7 @@ class RuleOptimizer(Optimizer):
             raise ValueError(
                 f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}"
             )
-        shared = shared_of(state, names, self._fixed)
+        shared = read_shared(state, names, self._fixed)
         store = self._store.loading(slots, shared, names, self._slot_rule, self._labels)
         own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
         values = [
@@ -254,11 +245,11 @@ class RuleOptimizer(Optimizer):
         return combine_commits([store, *powers, *values])
 
     def _reads(self) -> dict[str, Any]:
-        """Hyperparameters that are read at every step, and may be Variables."""
+        """Return the hyperparameters that are read at every step, and may be Variables."""
         return {"learning_rate": self._learning_rate, **self._fields}
 
     def _settings(self) -> dict[str, Any]:
-        """The constructor's arguments, as far as they are numbers."""
+        """Return the constructor's arguments, as far as they are numbers."""
         fixed = {
             k: x
             for k, x in self._fixed.get_config().items()
@@ -266,14 +257,18 @@ class RuleOptimizer(Optimizer):
         }
         return plain_numbers({**fixed, **self._reads()})
 
-    def _rate(self) -> Any:
-        """The learning rate of one step, a scalar array; a function is called once for all
-        variables.
+    def _rate(self, step: Any) -> Any:
+        """Return the learning rate of one step for all variables, a scalar array.
+
+        A function is called once. `step`, which schedules need, is an array, a Variable, or None.
         """
-        return _number(self._learning_rate, "learning_rate")
+        rate = self._learning_rate
+        if isinstance(rate, LearningRateSchedule):
+            return _read_number(rate(as_array(step, "the step")), "learning_rate")
+        return _read_number(rate, "learning_rate")
 
     def _rule_at(self, rate: Array) -> rules.Rule:
-        """The rule of a step at this learning rate."""
+        """Return the rule of a step at this learning rate, on which FTRL's depends."""
         return self._rule
 
     def _apply(
@@ -281,122 +276,109 @@ class RuleOptimizer(Optimizer):
         grads_and_vars: Any,
         global_step: Variable | None,
         name: str | None,
-        choose_rule: Callable[[Variable | None], RuleChoice],
+        choose: RuleChoice,
+        is_idle: Callable[[Gradient], bool] | None = None,
     ) -> Any:
-        """Check the arguments of `apply_gradients`, then update by rules so chosen."""
-        pairs = checked_pairs(grads_and_vars)
-        if global_step is not None:
-            check_step(global_step)
-        scope = name or self._name
-        current_collection().check_scope(scope)
-        return self._finish(pairs, [], global_step, scope, choose_rule(global_step))
-
-    def _minimize_later(
-        self,
-        loss: Loss,
-        grad_loss: Any,
-        pairs: GradsAndVars,
-        global_step: Variable | None,
-        name: str | None,
-        choose_rule: Callable[[Variable | None], RuleChoice],
-    ) -> Any:
-        """Return the Operation that differentiates the loss for the variables of these pairs, and updates."""
-        if global_step is not None:
-            check_step(global_step)
+        """Check the arguments of `apply_gradients`, then update by rules so chosen; in a Graph later."""
+        given = list(grads_and_vars)
         collection = current_collection()
+        pairs = checked_pairs(take_first(given) if collection.graph else given)
+        if global_step is not None:
+            check_step(global_step)
         scope = name or self._name
         collection.check_scope(scope)
-        variables = [v for _, v in checked_pairs(pairs)]
-        choose = choose_rule(global_step)
-        self._declare_slots(variables)
-
-        def run() -> None:
-            grads = differentiate([loss], variables, [grad_loss])[0]
-            self._update(checked_pairs(zip(grads, variables, strict=True)), global_step, choose)
-
-        return collection.finish(run, scope)
-
-    def _finish(
-        self,
-        pairs: Sequence[tuple[Gradient, Variable]],
-        idle: Sequence[Variable],
-        global_step: Variable | None,
-        scope: str,
-        choose: RuleChoice,
-    ) -> Any:
-        """Update now; in a Graph the Operation that does."""
-        self._declare_slots([*(v for _, v in pairs), *idle])
-        return current_collection().finish(
-            lambda: self._update(pairs, global_step, choose, idle), scope
+        step = collection.global_step if global_step is None else global_step
+        if step is None and isinstance(self._learning_rate, LearningRateSchedule):
+            raise MissingStepError(
+                f"the learning rate is {self._learning_rate!r}, which needs a global step: pass "
+                "global_step=gl.train.get_or_create_global_step()"
+            )
+        if not collection.graph:
+            return self._update(pairs, global_step, step, choose, is_idle)
+        self._declare_slots([v for _, v in pairs])
+        # Tensors among the gradients have other values at every run.
+        return collection.finish(
+            lambda: self._update(
+                checked_pairs(compute_now(given)), global_step, step, choose, is_idle
+            ),
+            scope,
         )
 
     def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
-        """Return what makes the rule of a step that of a variable.
+        """Return the function that makes of the rule of a step that of a variable.
 
-        Called when an update is described: what it returns holds for every run of that update.
+        It's called when an update is described: what it returns holds for every run of that update.
         """
         return keep_rule
 
-    def _pure_rule(self, rule: rules.Rule, state: Any) -> rules.Rule:
+    def _pure_rule(self, rule: rules.Rule, step: Any) -> rules.Rule:
         """Return the rule of a step of the pure form, for all weights."""
         return rule
 
     def _slot_rule(self, v: Variable) -> rules.Rule:
-        """Return a rule that has the slots of a variable."""
-        return self._fixed
+        """Return a rule that has the slots of a variable, and their first values."""
+        return rule_for(self._fixed, v)
 
     def _labels(self, rule: rules.Rule) -> Mapping[str, str]:
-        """Slot name -> last part of the name of its variable, in the order in which they are made."""
+        """Return for each slot the last part of its variable's name, in the order in which they are made."""
         return dict.fromkeys(rule.slots, self._name)
 
     def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
-        """The current values that change from step to step and are common to the variables of a
-        graph.
-        """
+        """Return the values that all variables of a graph share and that change with each step."""
         return self._store.shared(key, rule)
 
     def _keep_shared(self, key: GraphKey, values: Shared) -> None:
         self._store.store_shared(key, values)
 
     def _declare_slots(self, variables: Sequence[Variable]) -> None:
-        """In a Graph slots exist as soon as the update is described; outside, once the first one
-        has worked.
+        """Make the slots of an update that is described.
+
+        Outside of a Graph slots are made once the first update has worked.
         """
-        if current_collection().graph:
-            rule = self._rule
-            for key in {v._graph_key for v in variables}:
-                self._keep_shared(key, self._shared(key, rule))
-            for v in variables:
-                if v not in self._store:
-                    own = self._slot_rule(v)
-                    self._store.store(v, own, self._store.values(v, own), self._labels(own))
+        if not current_collection().graph:
+            return
+        rule = self._rule
+        for key in {v._graph_key for v in variables}:
+            self._keep_shared(key, self._shared(key, rule))
+        for v in variables:
+            if v not in self._store:
+                own = rule_for(rule, v)
+                self._store.store(v, own, self._store.values(v, own), self._labels(own))
 
     def _update(
         self,
         pairs: Sequence[tuple[Gradient, Variable]],
         global_step: Variable | None,
+        step: Variable | None,
         choose: RuleChoice,
-        idle: Sequence[Variable] = (),
+        is_idle: Callable[[Gradient], bool] | None = None,
     ) -> None:
-        """All updates, in order, or none: values are stored when the last one has been computed."""
+        """All updates, in order, or none: values are stored when the last one has been computed.
+
+        `global_step` is counted up, `step` is read by schedules.
+        """
         with ExitStack() as stack:
             # One order for all threads, or two could deadlock.
             for v in sorted({v for _, v in pairs}, key=id):
                 stack.enter_context(v._lock)
-            rate = self._rate()
+            rate = self._rate(step)
             rule = self._rule_at(rate)
             if rule.start():
                 stack.enter_context(self._store.lock)
-            keys = {v._graph_key for v in (*(v for _, v in pairs), *idle)}
-            shared = {key: self._shared(key, rule) for key in keys}
-            store = self._store
-            rules_now = {key: rule.at(x) for key, x in shared.items()}
-            own = {v: choose(rules_now[v._graph_key], v) for _, v in pairs}
-            for commit in prepare_commits(
-                [Job(own[v], v, g, rate, type(self)._sparse) for g, v in pairs],
-                lambda v: store.buffers(v, own[v]),
-                lambda v, slots: store.store(v, own[v], slots, self._labels(own[v])),
-            ):
+            shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
+            rule_of_graph = {key: rule.at(x) for key, x in shared.items()}
+            if is_idle is not None:
+                pairs = [(g, v) for g, v in pairs if not is_idle(g)]
+            rule_of = {v: choose(rule_for(rule_of_graph[v._graph_key], v), v) for _, v in pairs}
+            sparse = type(self)._sparse
+            jobs = [Job(rule_of[v], v, g, rate, sparse) for g, v in pairs]
+            commits = prepare_commits(
+                jobs,
+                lambda v: self._store.buffers(v, rule_of[v]),
+                lambda v, slots: self._store.store(v, rule_of[v], slots, self._labels(rule_of[v])),
+            )
+            # Nothing has changed so far, and what may fail has been done.
+            for commit in commits:
                 commit()
             for key, x in shared.items():
                 self._keep_shared(key, rule.advance(x))
@@ -404,7 +386,7 @@ class RuleOptimizer(Optimizer):
                 global_step.assign_add(1)
 
 
-def _number(x: Rate, name: str) -> Any:
+def _read_number(x: Rate, name: str) -> Any:
     """A hyperparameter as a scalar array, so that a compiled step takes its next value too."""
     number = read_scalar(x, name)
     return np.float32(number) if type(number) is float else number

@@ -68,45 +68,52 @@ class SlotStore:
         renew_in_child(self, "lock")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SlotStore:
-        """Slots of its own, of the variables that `copies.in_copy` says."""
+        """Return slots of its own: of the copies of variables, or of variables that aren't copied."""
         new = memo[id(self)] = SlotStore()
         with self.lock:
             for v, slots in list(self._slots.items()):
                 new._slots[get_copy(v, memo)] = copy.deepcopy(slots, memo)
             for key, shared in list(self._shared.items()):
-                for now in {get_copy(v, memo)._graph_key for v in self._of(key)} or {key}:
-                    new._adopt(now, shared, copy.deepcopy)
+                keys = {get_copy(v, memo)._graph_key for v in self._list_variables(key)}
+                for new_key in keys or {key}:
+                    new._adopt(new_key, shared, copy.deepcopy)
         return new
 
     def __reduce__(self) -> tuple[Any, ...]:
         with self.lock:
-            return _unpickled, (list(self._slots.items()), self._groups())
+            return _restore_store, (list(self._slots.items()), self._groups())
 
     def follow(self, old: Variable, new: Variable) -> None:
-        """The slots of one variable are those of another now."""
-        if old in self._slots:
-            self._slots[new] = self._slots.pop(old)
-            before, now = old._graph_key, new._graph_key
-            if before is not now and before in self._shared:
-                self._adopt(now, self._shared[before], copy.deepcopy)
-                if not self._of(before):
-                    del self._shared[before]
+        """Give the slots of one variable to another, its copy."""
+        if old not in self._slots:
+            return
+        self._slots[new] = self._slots.pop(old)
+        old_key = old._graph_key
+        new_key = new._graph_key
+        if old_key is not new_key and old_key in self._shared:
+            self._adopt(new_key, self._shared[old_key], copy.deepcopy)
+            if not self._list_variables(old_key):
+                del self._shared[old_key]
 
-    def _of(self, key: GraphKey) -> list[Variable]:
-        """The variables of one graph that have slots."""
+    def _list_variables(self, key: GraphKey) -> list[Variable]:
+        """Return the variables of one graph that have slots."""
         return [v for v in self._slots if v._graph_key is key]
 
     def _groups(self) -> list[tuple[list[Variable], dict[str, Variable]]]:
-        """For each graph its variables, and what they share; what is of no variable any more comes
-        last.
+        """Return for each graph its variables and what they share.
+
+        What belongs to no variable any more comes last.
         """
-        groups = [(self._of(key), shared) for key, shared in self._shared.items()]
+        groups = [(self._list_variables(key), shared) for key, shared in self._shared.items()]
         return sorted(groups, key=lambda group: not group[0])
 
     def _adopt(
         self, key: GraphKey, shared: Mapping[str, Variable], take: Callable[[Any], Any]
     ) -> None:
-        """The values that variables share, for the current graph."""
+        """Take over shared values for a graph; InvalidArgumentError where it has others.
+
+        `take` makes of each variable the one that is kept: a copy, or the variable itself.
+        """
         known = self._shared.get(key)
         if known is None:
             self._shared[key] = {name: take(x) for name, x in shared.items()}
@@ -120,33 +127,34 @@ class SlotStore:
         return v in self._slots
 
     def slot(self, v: Variable, name: str) -> Variable | None:
+        """Return one slot of a variable, or None."""
         return self._slots.get(v, {}).get(name)
 
     def names(self) -> list[str]:
+        """Return the sorted names of the slots that exist."""
         with self.lock:
             return sorted({name for slots in self._slots.values() for name in slots})
 
     def variables(self) -> list[Variable]:
-        """Return those of the current graph."""
+        """Return the variables of the current graph that hold state, by name."""
         key = current_collection().graph_key
         with self.lock:
-            slots = [
-                s for v, slots in self._slots.items() if v._graph_key is key for s in slots.values()
-            ]
-            return sorted([*slots, *self._shared.get(key, {}).values()], key=lambda v: v.name)
+            found = list(self._shared.get(key, {}).values())
+            for v, slots in self._slots.items():
+                if v._graph_key is key:
+                    found.extend(slots.values())
+            return sorted(found, key=lambda v: v.name)
 
     def values(self, v: Variable, rule: Rule) -> Slots:
-        """The slots of v as arrays, in the order of the rule."""
+        """Return the slots of v as arrays, in the order of the rule: those of the first step where it has none."""
         with self.lock, precision(v.dtype):
             slots = self._slots.get(v)
-            return (
-                rule.init(v._value)
-                if slots is None
-                else tuple(slots[name]._value for name in rule.slots)
-            )
+            if slots is None:
+                return rule.init(v._value)
+            return tuple(slots[name]._value for name in rule.slots)
 
     def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
-        """The buffers of the slots of v in the order of the rule, new ones before the first step."""
+        """Return the buffers of the slots of v in the order of the rule, new ones before the first step."""
         with self.lock, precision(v.dtype):
             check_carried(self._carried)
             self._carried = []
@@ -156,36 +164,45 @@ class SlotStore:
             return tuple(slots[name]._buffer for name in rule.slots)
 
     def store(self, v: Variable, rule: Rule, values: Slots, labels: Mapping[str, str]) -> None:
-        """Keep these values.
+        """Set the slots of v to these values, and make them if it has none.
 
-        `labels`: slot name -> last part of the variable's name, in the order of making them.
+        `labels` has for each slot the last part of its variable's name, in the order in which they
+        are made.
         """
         with self.lock:
             if v not in self._slots:
-                self._slots[v] = _made(v, dict(zip(rule.slots, values, strict=True)), labels)
+                self._slots[v] = _make_slots(v, dict(zip(rule.slots, values, strict=True)), labels)
                 return
             for name, value in zip(rule.slots, values, strict=True):
-                self._slots[v][name].assign(value)
+                self._slots[v][name].load(value)
 
     def shared(self, key: GraphKey, rule: Rule) -> Shared:
-        """The shared scalars of a graph now, or those of the first step."""
-        return {name: v._value for name, v in self._shared.get(key, {}).items()} or rule.start()
+        """Return the shared scalars of a graph now, or those of the first step."""
+        known = self._shared.get(key)
+        if not known:
+            return rule.start()
+        return {name: v._value for name, v in known.items()}
 
     def store_shared(self, key: GraphKey, values: Shared, scope: str = "") -> None:
+        """Set the shared scalars of a graph, and make those that aren't there."""
         for name, value in values.items():
             known = self._shared.setdefault(key, {})
             if name not in known:
                 full = f"{_scopes.get().shared}{scope}{name}"
                 known[name] = Variable(value, trainable=False, name=full)
-            known[name].assign(value)
+            known[name].load(value)
 
     def stepped(self) -> list[Variable]:
-        """The variables that have slots."""
+        """Return the variables that have slots."""
         with self.lock:
             return list(self._slots)
 
     def state(self, names: VariablesByName) -> dict[str, Any]:
-        """Slots by the names of their variables, and what all share; by graph, where there are several."""
+        """Return the state as plain values.
+
+        Slots are by the names of their variables. What all share is in "shared"; where there are
+        several graphs, it's in "graphs", beside the names of each one's variables.
+        """
         with self.lock:
             keys = keys_of(names, self._slots)
             slots = {
@@ -211,12 +228,13 @@ class SlotStore:
         rule_of: Callable[[Variable], Rule],
         labels_of: Callable[[Rule], Mapping[str, str]],
     ) -> Commit:
-        """Check the slots of a state; what is returned takes them over, and leaves no others.
+        """Check the slots of a state, and return the function that takes them over and drops all others.
 
-        `shared`, which `shared_of` gives, is for the caller to store; what is not in it is gone.
+        `shared`, which `read_shared` gives, is for the caller to store. The function drops what
+        isn't in it.
         """
         new = {
-            variable_of(key, names): checked_slots(key, values, names, rule_of(names[key]))
+            variable_of(key, names): _read_slots(key, values, names, rule_of(names[key]))
             for key, values in slots.items()
         }
 
@@ -234,7 +252,10 @@ class SlotStore:
 
 
 def keys_of(names: VariablesByName, slots: Mapping[Variable, Any]) -> dict[Variable, str]:
-    """Name by variable, the first where it has several; ValueError where one with slots has none."""
+    """Return a name for each variable, the first where it has several.
+
+    InvalidArgumentError: a variable with slots has none.
+    """
     keys = {v: name for name, v in reversed(list(names.items()))}
     if missing := [v.name for v in slots if v not in keys]:
         raise InvalidArgumentError(
@@ -245,7 +266,7 @@ def keys_of(names: VariablesByName, slots: Mapping[Variable, Any]) -> dict[Varia
 
 
 def variable_of(key: str, names: VariablesByName) -> Variable:
-    """The variable that a state knows by this name."""
+    """Return the variable that a state has under this name, or raise InvalidArgumentError."""
     if key not in names:
         raise InvalidArgumentError(
             f"the state has slots of {key!r}; the variables given are "
@@ -255,8 +276,8 @@ def variable_of(key: str, names: VariablesByName) -> Variable:
     return names[key]
 
 
-def checked_slots(key: str, values: Any, names: VariablesByName, rule: Rule) -> Slots:
-    """The slots of one variable in the order of the rule, of its shape and dtype."""
+def _read_slots(key: str, values: Any, names: VariablesByName, rule: Rule) -> Slots:
+    """Return the saved slots of one variable in the order of the rule, each checked to fit it."""
     v = names[key]
     if not isinstance(values, Mapping) or set(values) != set(rule.slots):
         found = ", ".join(values) if isinstance(values, Mapping) else type(values).__name__
@@ -265,31 +286,39 @@ def checked_slots(key: str, values: Any, names: VariablesByName, rule: Rule) -> 
             f"{', '.join(rule.slots) or 'none'}; nothing was loaded"
         )
     w: Any = v._value
-    likes: dict[str, Any] = {}
+    # A row slot has one number for each row; it's cut from the weights, so that it lies on the same
+    # devices.
+    rows = w[(slice(None), *(slice(1) for _ in w.shape[1:]))] if rule.row_slots else w
+    likes = dict.fromkeys(rule.slots, w) | dict.fromkeys(rule.row_slots, rows)
+    owner = v.name
     if not rule.is_row_local:
         likes = dict(zip(rule.slots, rule.init(w), strict=True))
-    for name in rule.row_slots:
-        # Cut from the weights, so that they lie on the same devices.
-        likes[name] = w[(slice(None), *(slice(1) for _ in w.shape[1:]))]
-    like_name = v.name if rule.is_row_local else "a new one"
+        owner = "a new one"
     return tuple(
-        convert_saved(values[name], likes.get(name, w), f"slot {name} of {key}", like_name)
+        convert_saved(values[name], likes[name], f"slot {name} of {key}", owner)
         for name in rule.slots
     )
 
 
-def shared_of(
+def read_shared(
     state: Mapping[str, Any], names: VariablesByName, rule: Rule
 ) -> dict[GraphKey, Shared]:
-    """The shared values of each graph's variables, from a state."""
+    """Return from a state the shared values of each graph, checked to be the rule's.
+
+    A state has a group of variables for each graph; those given now may be of other graphs.
+    """
+    groups = state.get("graphs")
+    if not groups:
+        groups = [{"variables": list(state["slots"]), "shared": get_part(state, "shared")}]
     found: dict[GraphKey, Shared] = {}
-    for group in state.get("graphs") or [
-        {"variables": list(state["slots"]), "shared": get_part(state, "shared")}
-    ]:
+    for group in groups:
         keys = {variable_of(key, names)._graph_key for key in get_part(group, "variables", list)}
-        shared = _checked_shared(get_part(group, "shared"), rule)
+        shared = _read_shared_values(get_part(group, "shared"), rule)
+        if not shared:
+            continue
         for key in keys or {current_collection().graph_key}:
-            if shared and found.setdefault(key, shared) != shared and keys:
+            # A group without variables is of a graph that is gone: others may win.
+            if found.setdefault(key, shared) != shared and keys:
                 raise InvalidArgumentError(
                     f"the state has {', '.join(shared)} of several graphs, the variables given are "
                     "of one; nothing was loaded"
@@ -297,7 +326,7 @@ def shared_of(
     return found
 
 
-def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Shared:
+def _read_shared_values(shared: Mapping[str, Any], rule: Rule) -> Shared:
     start = rule.start()
     if shared and set(shared) != set(start):
         raise InvalidArgumentError(
@@ -309,7 +338,7 @@ def _checked_shared(shared: Mapping[str, Any], rule: Rule) -> Shared:
     }
 
 
-def _unpickled(
+def _restore_store(
     slots: list[tuple[Variable, dict[str, Variable]]],
     groups: list[tuple[list[Variable], dict[str, Variable]]],
 ) -> SlotStore:
@@ -324,15 +353,16 @@ def _unpickled(
     return store
 
 
-def _made(
+def _make_slots(
     v: Variable, values: Mapping[str, object], labels: Mapping[str, str]
 ) -> dict[str, Variable]:
-    """New slot variables, named "v/Adam", "v/Adam_1", ... in TensorFlow's way."""
+    """Return new slot variables, named "v/Adam", "v/Adam_1", ... in TensorFlow's way."""
     base = _scopes.get().slots + v.name.removesuffix(":0")
     collection = current_collection()
-    # In a Graph every Variable is unique.
-    unique = str if collection.graph else collection.unique_name
-    return {
-        slot: Variable(values[slot], trainable=False, name=unique(f"{base}/{label}"))
-        for slot, label in labels.items()
-    }
+    slots = {}
+    for slot, label in labels.items():
+        name = f"{base}/{label}"
+        if not collection.graph:  # where a Variable itself makes its name unique
+            name = collection.unique_name(name)
+        slots[slot] = Variable(values[slot], trainable=False, name=name)
+    return slots

@@ -13,7 +13,7 @@ from .._base.sums import decaying_mean
 
 
 def is_accepted(staleness: Any, limit: Any) -> Any:
-    """Tell whether a gradient with this staleness is used:  staleness <= limit.
+    """Tell whether a gradient of this staleness is used: staleness <= limit.
 
     Integers or integer arrays, traced ones too; bool of the same kind out. A negative staleness,
     after the step was moved back, is accepted for any limit from 0.
@@ -27,12 +27,12 @@ def is_accepted(staleness: Any, limit: Any) -> Any:
 
 
 def damping(staleness: Any) -> Any:
-    """The factor of the learning rate, or of the gradient, at this staleness:  1 / (1 + staleness).
+    """Return 1 / (1 + staleness), a factor of the learning rate or of the gradient.
 
     Integers from 0 or integer arrays; a float or a float array out. Not in TensorFlow.
 
     Source: Zhang, Gupta, Lian & Liu, "Staleness-Aware Async-SGD for Distributed Deep Learning"
-    (2016); they divide by the staleness wherever it is above 0, so that ages 0 and 1 count alike.
+    (2016). They divide by the staleness itself if it is above 0, so that 0 and 1 count alike.
 
     >>> [damping(s) for s in (0, 1, 3)]
     [1.0, 0.5, 0.25]
@@ -46,8 +46,8 @@ def compensate(g: Array, w_now: Array, w_read: Array, strength: Any) -> Array:
 
         g + strength * g * g * (w_now - w_read)
 
-    This is one step of Taylor's series, whose second derivative is taken to be strength * g * g on
-    the diagonal.
+    This is the first-order Taylor expansion, with strength * g * g on the diagonal in place of the
+    Hessian.
 
     Shapes: g, w_now, w_read (...), of one dtype, which is the result's; strength is a number or
     such an array. Not in TensorFlow. Source: Zheng et al., "Asynchronous Stochastic Gradient
@@ -71,7 +71,7 @@ def compensate_adaptively(
     decay: Any = 0.95,
     epsilon: Any = 1e-7,
 ) -> tuple[Array, Array]:
-    """Return the compensated gradient and the new mean square; the strength falls where gradients have been large.
+    """Return the compensated gradient, weaker where gradients were large, and the new mean square.
 
         mean_square = mean_square * decay + g * g * (1 - decay)        starts at 0
         compensate(g, w_now, w_read, strength / sqrt(mean_square + epsilon))

@@ -1,4 +1,4 @@
-"""The check of one gradient: how many updates came after its weights were read, and how many may."""
+"""The check of one gradient: its staleness, compared with the largest that is accepted."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Verdict:
 
     @property
     def comparison(self) -> str:
-        """The comparison that decided, "0 <= 1" or "2 > 1"."""
+        """The comparison that decided, of the staleness with its limit: "0 <= 1" or "2 > 1"."""
         sign = "<=" if self.accepted else ">"
         return f"{self.staleness} {sign} {self.limit}"
 
 
 def check_staleness(local_step: LocalStep, global_step: Variable, staleness: Any) -> Verdict:
-    """Return the verdict on a gradient, at the value that `global_step` has now.
+    """Return the verdict on a gradient, at the present value of `global_step`.
 
     Raises:
         DTypeError: the local step was read from a variable of another dtype.
@@ -65,24 +65,24 @@ def check_staleness(local_step: LocalStep, global_step: Variable, staleness: Any
             "global step of the collection",
             StalenessWarning,
         )
-    limit = read_limit(staleness, global_step.dtype)
+    limit = read_staleness_limit(staleness, global_step.dtype)
     return Verdict(is_accepted(step - local_step.value, limit), local_step.value, step, limit)
 
 
-def read_limit(staleness: Any, dtype: Any = None) -> int:
+def read_staleness_limit(staleness: Any, dtype: Any = None) -> int:
     """Return the largest staleness that is accepted, as an int.
 
     Args:
         staleness: an integer, a bool, or a scalar integer array or Variable.
-        dtype: that a JAX array or a Variable must have, as TensorFlow converts neither; None if not
-            known yet.
+        dtype: the dtype that a JAX array or a Variable must have, because TensorFlow converts
+            neither; None if it isn't known yet.
 
     Raises:
         ValueError: None, or not a scalar.
         DTypeError: not an integer, or of another dtype.
 
     >>> import numpy as np
-    >>> read_limit(True), read_limit(np.int32(-2), np.int64)
+    >>> read_staleness_limit(True), read_staleness_limit(np.int32(-2), np.int64)
     (1, -2)
     """
     if staleness is None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._base.arrays import is_jax
-from .._base.checked_files import checked
+from .._base.checked_files import report_damage
 from .._base.suggest import did_you_mean
 from ..errors import InvalidArgumentError
 from .state_dict import Commit, lock_variables, prepare_assign, read_array
@@ -75,8 +75,8 @@ def save(path: str | os.PathLike[str], /, **things: Any) -> None:
     found = _variables(things)
     arrays: Arrays = {}
     with lock_variables(found.values()):
-        tree = {name: _node(x, (name,), found, arrays) for name, x in things.items()}
-    with ArchiveWriter(path, _KIND, _VERSION, {"things": _pairs(tree)}) as file:
+        tree = {name: _make_node(x, (name,), found, arrays) for name, x in things.items()}
+    with ArchiveWriter(path, _KIND, _VERSION, {"things": _list_items(tree)}) as file:
         for name, x in arrays.items():
             file.array(name, x)
 
@@ -110,11 +110,11 @@ def load(
     ...     gl.load(path)
     {'weights': {'w': array([1., 2.], dtype=float32)}, 'rate': 0.5}
     """
-    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
+    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, report_damage(path, _KIND):
         arrays = file.arrays()
-        tree = {name: _checked_node(node, arrays) for name, node in file.head["things"]}
+        tree = {name: _check_node(node, arrays) for name, node in file.head["things"]}
     if not things:
-        return {name: _value(node, arrays) for name, node in tree.items()}
+        return {name: _read_node(node, arrays) for name, node in tree.items()}
     _check_names(things, tree)
     found = _variables(things)
     _check_order(found, tree)
@@ -123,101 +123,107 @@ def load(
         for name, x in things.items():
             loader.match(x, tree[name], (name,))
         loader.finish()
-    return {name: _value(node, arrays) for name, node in tree.items() if name not in things}
+    return {name: _read_node(node, arrays) for name, node in tree.items() if name not in things}
 
 
 def _variables(things: Mapping[str, Any]) -> dict[str, Variable]:
-    """All Variables by where they are."""
-    return {_name(where): x for where, x in _walked(things, ()) if isinstance(x, Variable)}
+    """Return all Variables by the names of their places."""
+    return {_name_array(where): x for where, x in _walk(things, ()) if isinstance(x, Variable)}
 
 
-def _walked(x: Any, where: Where) -> Iterator[tuple[Where, Any]]:
+def _walk(x: Any, where: Where) -> Iterator[tuple[Where, Any]]:
+    """Yield everything that isn't a container, and its place."""
     if isinstance(x, Mapping):
         for key, value in x.items():
-            yield from _walked(value, (*where, str(key)))
+            yield from _walk(value, (*where, str(key)))
     elif isinstance(x, list | tuple):
         for k, value in enumerate(x):
-            yield from _walked(value, (*where, str(k)))
+            yield from _walk(value, (*where, str(k)))
     else:
         yield where, x
 
 
-def _name(where: Where) -> str:
-    """A name for an array, and no other place has it."""
+def _name_array(where: Where) -> str:
+    """Return the name of the array at a place; no other place has it."""
     return "/".join(quote(part, safe=" :[]()") for part in where)
 
 
-def _pairs(nodes: Mapping[str, Any]) -> list[list[Any]]:
-    """JSON forgets the order of a dictionary."""
+def _list_items(nodes: Mapping[str, Any]) -> list[list[Any]]:
+    """Return the items of a dictionary as a list, because JSON forgets their order."""
     return [[name, node] for name, node in nodes.items()]
 
 
-def _node(x: Any, where: Where, found: Mapping[str, Variable], arrays: Arrays) -> dict[str, Any]:
-    """The kind of a thing in the head of a file: one key, beside its class or name."""
+def _make_node(
+    x: Any, where: Where, found: Mapping[str, Variable], arrays: Arrays
+) -> dict[str, Any]:
+    """Return what the head of a file says of a thing: its kind as a key, beside its class or name."""
 
     def inner(x: Any, *more: str) -> dict[str, Any]:
-        return _node(x, (*where, *more), found, arrays)
+        return _make_node(x, (*where, *more), found, arrays)
 
     if isinstance(x, Variable):
-        return {"variable": _put(read_array(x), where, arrays), "name": x.name}
+        return {"variable": _add_array(read_array(x), where, arrays), "name": x.name}
     if isinstance(x, Mapping):
-        if odd := [key for key in x if not isinstance(key, str)]:
-            raise TypeError(
-                f"keys of a dictionary that is saved must be words; {_told(where)} has {odd[0]!r}"
-            )
-        return {"dict": _pairs({key: inner(value, key) for key, value in x.items()})}
+        for key in x:
+            if not isinstance(key, str):
+                raise TypeError(
+                    "keys of a dictionary that is saved must be words; "
+                    f"{_format_place(where)} has {key!r}"
+                )
+        return {"dict": _list_items({key: inner(value, key) for key, value in x.items()})}
     if isinstance(x, list | tuple):
-        return {
-            type(x).__name__ if type(x) is list else "tuple": [
-                inner(value, str(k)) for k, value in enumerate(x)
-            ]
-        }
+        kind = "list" if type(x) is list else "tuple"  # a named tuple comes back as a plain one
+        return {kind: [inner(value, str(k)) for k, value in enumerate(x)]}
     if isinstance(x, np.ndarray | np.generic) or is_jax(x):
-        return {"array": _put(_plain_array(x, where), where, arrays)}
+        return {"array": _add_array(_copy_plain_array(x, where), where, arrays)}
     if isinstance(x, _PLAIN):
         return {"value": x}
-    return _object_node(x, where, found, inner)
+    return _make_object_node(x, where, found, inner)
 
 
-def _object_node(
+def _make_object_node(
     x: Any, where: Where, found: Mapping[str, Variable], inner: Callable[[Any], dict[str, Any]]
 ) -> dict[str, Any]:
+    """Return the node of an object with a state or a config."""
     kind = type(x).__name__
     if isinstance(x, type):
-        raise TypeError(f"{_told(where)} is the class {x.__name__}; save an object of it")
+        raise TypeError(f"{_format_place(where)} is the class {x.__name__}; save an object of it")
     if hasattr(x, "_loading"):
         try:
             return {"state": inner(x._to_save(found)), "class": kind}
         except ValueError as error:
-            raise InvalidArgumentError(f"{_told(where)}: {error}; nothing was saved") from error
+            raise InvalidArgumentError(
+                f"{_format_place(where)}: {error}; nothing was saved"
+            ) from error
     if hasattr(x, "state_dict") and hasattr(x, "load_state_dict"):
         return {"state": inner(x.state_dict()), "class": kind}
     if hasattr(x, "get_config"):
         return {"config": inner(x.get_config()), "class": kind}
     raise TypeError(
-        f"{_told(where)} is a {kind}, which gl.save does not know. It saves Variables, optimizers, "
-        "recorders, schedules, arrays, numbers, words, None, lists, tuples and dictionaries, and "
+        f"{_format_place(where)} is a {kind}, which gl.save does not know. It saves Variables, "
+        "optimizers, recorders, schedules, arrays, numbers, words, None, lists, tuples and dictionaries, and "
         "what has state_dict and load_state_dict"
     )
 
 
-def _put(x: np.ndarray, where: Where, arrays: Arrays) -> str:
-    name = _name(where)
+def _add_array(x: np.ndarray, where: Where, arrays: Arrays) -> str:
+    """Put an array among those of the file, and return its name there."""
+    name = _name_array(where)
     arrays[name] = x
     return name
 
 
-def _plain_array(x: Any, where: Where) -> np.ndarray:
+def _copy_plain_array(x: Any, where: Where) -> np.ndarray:
     try:
         return np.array(x)  # it may be written to while the file is
     except TypeError as error:  # JAX's typed keys
-        raise TypeError(f"{_told(where)} is no array of numbers: {error}") from error
+        raise TypeError(f"{_format_place(where)} is no array of numbers: {error}") from error
 
 
-def _told(where: Where) -> str:
-    """A place as Python writes it.
+def _format_place(where: Where) -> str:
+    """Return a place as Python writes it.
 
-    >>> _told(("weights", "0", "a"))
+    >>> _format_place(("weights", "0", "a"))
     "weights[0]['a']"
     """
     return where[0] + "".join(f"[{k}]" if k.isdigit() else f"[{k!r}]" for k in where[1:])
@@ -226,38 +232,43 @@ def _told(where: Where) -> str:
 _CHILDREN = {"dict": lambda node: [value for _, value in node], "list": list, "tuple": list}
 
 
-def _checked_node(node: Any, arrays: Arrays) -> Any:
-    """The node itself, if it is one of ours; whatever is wrong raises something."""
+def _check_node(node: Any, arrays: Arrays) -> Any:
+    """Return the node itself, if all of it is as `_make_node` writes it; else something is raised."""
     kind = _kind(node)
     if kind in ("variable", "array"):
-        arrays[node[kind]]
+        arrays[node[kind]]  # a KeyError where the array is missing
     elif kind in _CHILDREN:
         for child in _CHILDREN[kind](node[kind]):
-            _checked_node(child, arrays)
+            _check_node(child, arrays)
     elif kind != "value":
-        _checked_node(node[kind], arrays)
+        _check_node(node[kind], arrays)
     return node
 
 
 def _kind(node: Mapping[str, Any]) -> str:
+    """Return the kind of a node: the one of its keys that isn't a class or a name."""
     (kind,) = node.keys() & {"variable", "array", "value", "state", "config", *_CHILDREN}
     return kind
 
 
-def _value(node: Any, arrays: Arrays) -> Any:
-    """The value of a node, as arrays and plain values."""
+def _read_node(node: Any, arrays: Arrays) -> Any:
+    """Return the value of a node, as arrays and plain values."""
     kind = _kind(node)
     inside = node[kind]
     if kind in ("variable", "array"):
         return arrays[inside]
     if kind == "dict":
-        return {key: _value(child, arrays) for key, child in inside}
+        return {key: _read_node(child, arrays) for key, child in inside}
     if kind in ("list", "tuple"):
-        return (list if kind == "list" else tuple)(_value(child, arrays) for child in inside)
-    return inside if kind == "value" else _value(inside, arrays)
+        children = [_read_node(child, arrays) for child in inside]
+        return children if kind == "list" else tuple(children)
+    if kind == "value":
+        return inside
+    return _read_node(inside, arrays)  # of a state or a config
 
 
 def _needs_object(node: Any) -> bool:
+    """Tell whether a node can only be restored into an object."""
     kind = _kind(node)
     if kind in _CHILDREN:
         return any(map(_needs_object, _CHILDREN[kind](node[kind])))
@@ -265,14 +276,15 @@ def _needs_object(node: Any) -> bool:
 
 
 def _check_names(things: Mapping[str, Any], tree: Mapping[str, Any]) -> None:
+    """Refuse names that aren't in the file, and names of the file that aren't given and need objects."""
     for name in things:
         if name not in tree:
             raise InvalidArgumentError(
                 f"the file holds nothing called {name!r}; {did_you_mean(name, list(tree))}"
             )
-    if forgotten := [
-        name for name, node in tree.items() if name not in things and _needs_object(node)
-    ]:
+    others = {name: node for name, node in tree.items() if name not in things}
+    forgotten = [name for name, node in others.items() if _needs_object(node)]
+    if forgotten:
         raise InvalidArgumentError(
             f"the file holds {', '.join(forgotten)} too: give an object for each, "
             f"{forgotten[0]}=..., or none at all to get arrays; nothing was loaded"
@@ -280,15 +292,17 @@ def _check_names(things: Mapping[str, Any], tree: Mapping[str, Any]) -> None:
 
 
 def _check_order(found: Mapping[str, Variable], tree: Mapping[str, Any]) -> None:
-    """Two weights of one shape that have changed places would pass all other checks."""
-    saved = dict(_saved_names(list(tree.items()), ()))
+    """Refuse variables that have changed places.
+
+    Two weights of one shape would pass all other checks. Names can tell only where they're unique,
+    and the same as before.
+    """
+    saved = dict(_list_saved_names(list(tree.items()), ()))
     before = {place: saved[place] for place in found if place in saved}
     now = {place: found[place].name for place in before}
-    if (
-        Counter(before.values()) == Counter(now.values())
-        and len(set(now.values())) == len(now)
-        and before != now
-    ):
+    are_unique = len(set(now.values())) == len(now)
+    are_the_same = Counter(before.values()) == Counter(now.values())
+    if are_unique and are_the_same and before != now:
         place = next(p for p in before if before[p] != now[p])
         raise InvalidArgumentError(
             f"the variables are in another order: {place} was {before[place]}, is {now[place]}; "
@@ -296,22 +310,24 @@ def _check_order(found: Mapping[str, Variable], tree: Mapping[str, Any]) -> None
         )
 
 
-def _saved_names(pairs: list[Any], where: Where) -> Iterator[tuple[str, str]]:
+def _list_saved_names(pairs: list[Any], where: Where) -> Iterator[tuple[str, str]]:
     for key, node in pairs:
-        kind, place = _kind(node), (*where, str(key))
+        kind = _kind(node)
+        place = (*where, str(key))
         if kind == "variable":
-            yield _name(place), node["name"]
+            yield _name_array(place), node["name"]
         elif kind == "dict":
-            yield from _saved_names(node[kind], place)
+            yield from _list_saved_names(node[kind], place)
         elif kind in _CHILDREN:
-            yield from _saved_names(list(enumerate(node[kind])), place)
+            yield from _list_saved_names(list(enumerate(node[kind])), place)
 
 
 class _Loader:
     """Matches objects with what was saved; `finish` restores them when all fit."""
 
     def __init__(self, found: Mapping[str, Variable], arrays: Arrays) -> None:
-        self._found, self._arrays = found, arrays
+        self._found = found
+        self._arrays = arrays
         self._values: dict[Variable, np.ndarray] = {}
         self._commits: list[Commit] = []
         self._later: list[Commit] = []  # whose owners look at variables
@@ -353,66 +369,69 @@ class _Loader:
     def _set(self, v: Variable, value: np.ndarray, where: Where) -> None:
         if v in self._values and self._values[v].tobytes() != value.tobytes():
             raise InvalidArgumentError(
-                f"{_told(where)} is {v.name} for the second time; it was another variable"
+                f"{_format_place(where)} is {v.name} for the second time; it was another variable"
             )
         self._values[v] = value
-        self._commits.append(prepare_assign(v, value, _told(where)))
+        self._commits.append(prepare_assign(v, value, _format_place(where)))
 
     def _match_object(self, x: Any, node: Any, where: Where) -> None:
         kind = _kind(node)
         if isinstance(x, (*_PLAIN, np.ndarray, np.generic)) or is_jax(x):
             raise TypeError(
-                f"{_told(where)} is a {type(x).__name__}, into which nothing can be restored. "
+                f"{_format_place(where)} is a {type(x).__name__}, into which nothing can be restored. "
                 f"Leave {where[0]} out and take it from what gl.load returns"
             )
         self._expect(
             kind in ("state", "config") and node["class"] == type(x).__name__, x, node, where
         )
-        value = _value(node, self._arrays)
+        value = _read_node(node, self._arrays)
         if hasattr(x, "_loading"):
             try:
                 self._later.append(x._loading(value, self._found))
             except ValueError as error:
-                raise InvalidArgumentError(f"{_told(where)}: {error}") from error
+                raise InvalidArgumentError(f"{_format_place(where)}: {error}") from error
         elif kind == "state":
             self._others.append((x, value))
-        elif not _equal(value, _value(*_as_node(x.get_config()))):
+        elif not _equal(value, _read_config(x)):
             raise InvalidArgumentError(
-                f"{_told(where)} was saved with the config {value}, it has {x.get_config()}"
+                f"{_format_place(where)} was saved with the config {value}, it has {x.get_config()}"
             )
 
     @staticmethod
     def _expect(fits: bool, x: Any, node: Any, where: Where) -> None:
-        if not fits:
-            kind = _kind(node)
-            saved = (
-                node["class"]
-                if kind in ("state", "config")
-                else _size(node)
-                if kind in _CHILDREN
-                else f"a {kind}"
-            )
-            given = f"a {type(x).__name__}" + (
-                f" of {_size_of(x)}" if isinstance(x, Mapping | list | tuple) else ""
-            )
-            raise InvalidArgumentError(
-                f"{_told(where)} was saved as {saved}, it is {given}; nothing was loaded"
-            )
+        """Refuse a thing that isn't what was saved in its place."""
+        if fits:
+            return
+        given = f"a {type(x).__name__}"
+        if isinstance(x, Mapping | list | tuple):
+            given += f" of {_format_size(x)}"
+        raise InvalidArgumentError(
+            f"{_format_place(where)} was saved as {_format_node(node)}, it is {given}; nothing was "
+            "loaded"
+        )
 
 
-def _size(node: Any) -> str:
+def _format_node(node: Any) -> str:
+    """Return what was saved, in words."""
     kind = _kind(node)
-    of = ", ".join(key for key, _ in node[kind]) if kind == "dict" else str(len(node[kind]))
-    return f"a {kind} of {of}"
+    if kind in ("state", "config"):
+        saved_class: str = node["class"]
+        return saved_class
+    if kind == "dict":
+        return f"a dict of {', '.join(key for key, _ in node[kind])}"
+    if kind in _CHILDREN:
+        return f"a {kind} of {len(node[kind])}"
+    return f"a {kind}"
 
 
-def _size_of(x: Any) -> str:
+def _format_size(x: Any) -> str:
     return ", ".join(map(str, x)) if isinstance(x, Mapping) else str(len(x))
 
 
-def _as_node(x: Any) -> tuple[Any, Arrays]:
+def _read_config(x: Any) -> Any:
+    """Return the config of an object as a file would give it back."""
     arrays: Arrays = {}
-    return _node(x, ("config",), {}, arrays), arrays
+    return _read_node(_make_node(x.get_config(), ("config",), {}, arrays), arrays)
 
 
 def _equal(a: Any, b: Any) -> bool:

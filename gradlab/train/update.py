@@ -1,16 +1,27 @@
-"""The update of a variable in the shells of the optimizers: first all that may fail, then the new values.
+"""How a step of an optimizer updates its variables: first all that may fail, then the new values.
 
-A `Job` is one gradient for one variable, with the rule and the function that runs it on slices.
-`prepare_commits` does the jobs and returns, for each variable, a `Commit`: a function that stores
-the result. All that may fail has been done then, except that JAX may run out of memory: a dense
-step of JAX itself runs in its commit.
+A `Job` is one gradient for one variable. `prepare_commits` checks all jobs of a step, computes what
+can be computed without writing, and returns a `Commit` for each variable: a function that stores
+the result. So a step that raises changes nothing. After that only memory can run out.
 
-Where it can, a commit writes into memory that a variable alone has (`buffers.py`), else it stores
-new arrays.
+How an update runs:
+
+| variable | gradient | prepared                                 | the commit                             |
+|----------|----------|------------------------------------------|----------------------------------------|
+| NumPy    | dense    | one entry is stepped, to see it raise    | steps in place, block by block         |
+| NumPy    | slices   | the new values of the rows named         | writes these rows                      |
+| JAX      | dense    | the program is traced, to see it raise   | runs it, with the old arrays donated   |
+| JAX      | slices   | a program computes the rows named        | a program writes them, array donated   |
+| other    |          | new arrays, by the pure form (`pure.py`) | puts them into the variable            |
+
+`prepare` says which updates are "other". A dense step makes new arrays before the commit where a
+NumPy rule may raise halfway, where its new slots are inspected, and for small JAX arrays. What was
+handed out is never written into or donated (`buffers.py`): a new array takes its place.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -18,10 +29,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .._base.arrays import CACHED, Array, is_jax, is_traced, precision
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
-from ..rules import Rule, blocks, dense_and_sparse, donated, pure
+from ..rules import Rule, UserDefined, blocks, dense_and_sparse, donated, pure
 from ..rules.rule import Slots
 from .buffers import Buffer, UnownedSlotBuffer
 from .variable import Variable
@@ -47,6 +60,11 @@ class Job:
     inspect_slots: InspectSlots | None = None
 
 
+def rule_for(rule: Rule, v: Variable) -> Rule:
+    """Return the rule for a variable, where the rule depends on it at all."""
+    return rule.for_weights(v.path, v.shape) if rule.depends_on_weights else rule
+
+
 def prepare_commits(
     jobs: Sequence[Job],
     buffers_of: Callable[[Variable], Sequence[Buffer]],
@@ -54,9 +72,8 @@ def prepare_commits(
 ) -> list[Commit]:
     """Do all that may fail in all jobs, and return a function per variable that stores the results.
 
-    In place where `prepare` finds a way, else as `pure.stepped`. `buffers_of` gives the buffers of
-    the slots of a variable, `store` keeps new values of them. The caller holds the locks of the
-    variables.
+    `buffers_of` gives the buffers of the slots of a variable, `store` keeps new values of them. The
+    caller holds the locks of the variables.
     """
     jobs_per_variable = Counter(job.v for job in jobs)
     ready: dict[Variable, Commit] = {}
@@ -69,6 +86,7 @@ def prepare_commits(
             if commit is not None:
                 ready[v] = partial(_commit_in_place, commit, v, slots, store)
                 continue
+            # The second gradient for a variable steps on from the result of the first.
             w, old = new[v] if v in new else (v._value, tuple(slot.array for slot in slots))
             w, after = pure.stepped(job.rule, w, old, job.g, job.lr, job.sparse)
             if job.inspect_slots is not None and not any(is_jax(x) for x in after):
@@ -89,7 +107,7 @@ def _commit_in_place(
 def _commit_copies(
     v: Variable, w: Array, slots: Slots, store: Callable[[Variable, Slots], Any]
 ) -> None:
-    v.assign(w)
+    v.load(w)  # at once, in a Graph too
     store(v, slots)
 
 
@@ -101,47 +119,41 @@ def prepare(job: Job, slots: Sequence[Buffer]) -> Commit | None:
     or NumPy with JAX. NumPy arrays so small that new memory costs nothing aren't worth it.
     """
     v = job.v
-    lr = job.lr
-    g: Any = job.g
-    parts = [g.values, g.indices, lr] if isinstance(g, IndexedSlices) else [g, lr]
-    is_small = not is_jax(v._value) and v._value.size <= CACHED
-    if not job.rule.is_row_local:
-        return None
-    if v.constraint is not None or is_small or any(is_traced(x) for x in (v._value, *parts)):
-        return None
-    expected = [(job.rule.slot_shape(name, v.shape), v.dtype) for name in job.rule.slots]
-    if [(tuple(slot.array.shape), slot.array.dtype) for slot in slots] != expected:
-        return None
-    rule = job.rule
-    sparse: Any = job.sparse
-    if isinstance(g, IndexedSlices):
-        rule, sparse = _resolve_sparse(job, g)
-        if sparse is dense_and_sparse.every_row:
-            g = dense_and_sparse.whole(v._value, g)
-        elif not (
-            sparse in (dense_and_sparse.rows, dense_and_sparse.each)
-            or getattr(sparse, "row_local", False)
-        ):
-            return None
-    is_dense = not isinstance(g, IndexedSlices)
     buffers = (v._buffer, *slots)
-    if not is_jax(v._value):
-        if any(is_jax(x) for x in parts):
-            return None
-        if is_dense:
-            return _prepare_dense_numpy(rule, buffers, g, lr, job.inspect_slots)
-        return _prepare_rows_numpy(rule, buffers, g, lr, job.inspect_slots, sparse)
-    if not donated.is_usable(rule, *(buffer.array for buffer in buffers)):
+    if not _fits_in_place(job, buffers):
         return None
-    if is_dense:
-        return _prepare_dense_jax(rule, buffers, g, lr)
-    return _prepare_rows_jax(rule, buffers, g, lr, sparse)
+    if isinstance(job.g, IndexedSlices):
+        job = _resolve_sparse(job, job.g)
+    is_sparse = isinstance(job.g, IndexedSlices)
+    if is_sparse and not _is_by_rows(job.sparse):
+        return None
+    if not is_jax(v._value):
+        return (_prepare_rows_numpy if is_sparse else _prepare_dense_numpy)(job, buffers)
+    if not donated.is_usable(job.rule, *(buffer.array for buffer in buffers)):
+        return None
+    return (_prepare_rows_jax if is_sparse else _prepare_dense_jax)(job, buffers)
 
 
-def _resolve_sparse(job: Job, g: IndexedSlices) -> tuple[Rule, Callable[..., Any]]:
-    """Return the rule for these slices, and the function of `gl.rules` that runs it on them.
+def _fits_in_place(job: Job, buffers: Sequence[Buffer]) -> bool:
+    """Tell whether the arrays are such that an update in place is possible, and worth it."""
+    v = job.v
+    if not job.rule.is_row_local or v.constraint is not None:
+        return False
+    g: Any = job.g
+    parts = [g.values, g.indices, job.lr] if isinstance(g, IndexedSlices) else [g, job.lr]
+    if any(is_traced(x) for x in (v._value, *parts)):
+        return False
+    if not is_jax(v._value) and (v._value.size <= CACHED or any(is_jax(x) for x in parts)):
+        return False
+    shapes = [job.rule.slot_shape(name, v.shape) for name in job.rule.slots]
+    slots = [buffer.array for buffer in buffers[1:]]
+    return [(tuple(x.shape), x.dtype) for x in slots] == [(shape, v.dtype) for shape in shapes]
 
-    Or a function with `row_local = True`, which gives the same result on just those rows.
+
+def _resolve_sparse(job: Job, g: IndexedSlices) -> Job:
+    """Return the job with the rule for these slices and the function that runs it on them.
+
+    Where every row moves, the slices become a dense gradient.
     """
     rule = job.rule
     sparse: Any = job.sparse
@@ -150,7 +162,16 @@ def _resolve_sparse(job: Job, g: IndexedSlices) -> tuple[Rule, Callable[..., Any
         sparse = dense_and_sparse.sparse
     if sparse is dense_and_sparse.sparse:
         sparse = dense_and_sparse.rows if rule.lazy else dense_and_sparse.every_row
-    return rule, sparse
+    resolved = dataclasses.replace(job, rule=rule, sparse=sparse)
+    if sparse is dense_and_sparse.every_row:
+        return dataclasses.replace(resolved, g=dense_and_sparse.whole(job.v._value, g))
+    return resolved
+
+
+def _is_by_rows(sparse: Any) -> bool:
+    """Tell whether `sparse` gives the same result on the named rows alone."""
+    known = (dense_and_sparse.rows, dense_and_sparse.each)
+    return sparse in known or getattr(sparse, "row_local", False)
 
 
 def _arrays(buffers: Sequence[Buffer]) -> tuple[Array, Slots]:
@@ -158,34 +179,45 @@ def _arrays(buffers: Sequence[Buffer]) -> tuple[Array, Slots]:
     return w, tuple(slots)
 
 
-def _prepare_dense_numpy(
-    rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, inspect_slots: InspectSlots | None
-) -> Commit:
+def _prepare_dense_numpy(job: Job, buffers: Sequence[Buffer]) -> Commit:
     w, slots = _arrays(buffers)
-    new_w, *new_slots = (buffer.make_target() for buffer in buffers)
-    blocks.step(rule, w, slots, g, lr, (new_w, tuple(new_slots)))
-    if inspect_slots is not None:
-        inspect_slots(slots, ..., tuple(new_slots))
+    g: Any = job.g
+    if job.inspect_slots is not None or _may_raise_halfway(job.rule):
+        new_w, *new_slots = (np.empty_like(buffer.array) for buffer in buffers)
+        blocks.step(job.rule, w, slots, g, job.lr, (new_w, tuple(new_slots)))
+        for array in (new_w, *new_slots):
+            array.flags.writeable = False
+        if job.inspect_slots is not None:
+            job.inspect_slots(slots, ..., tuple(new_slots))
+        return partial(_replace, buffers, (new_w, *new_slots))
+    blocks.check(job.rule, w, slots, g, job.lr)
 
     def commit() -> None:
-        for buffer, target in zip(buffers, (new_w, *new_slots), strict=True):
-            buffer.swap(target)
+        with ExitStack() as stack:
+            new_w, *new_slots = (stack.enter_context(buffer.overwrite()) for buffer in buffers)
+            blocks.step(job.rule, w, slots, g, job.lr, (new_w, tuple(new_slots)))
 
     return commit
 
 
-def _prepare_rows_numpy(
-    rule: Rule,
-    buffers: Sequence[Buffer],
-    g: Any,
-    lr: Any,
-    inspect_slots: InspectSlots | None,
-    sparse: Any,
-) -> Commit:
+def _may_raise_halfway(rule: Rule) -> bool:
+    """Tell whether `step` may raise on numbers, not just on dtypes; gradlab's own rules never do."""
+    is_ours = type(rule).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return not is_ours or isinstance(rule, UserDefined)
+
+
+def _replace(buffers: Sequence[Buffer], arrays: Sequence[Array]) -> None:
+    """Set arrays that nothing else holds."""
+    for buffer, array in zip(buffers, arrays, strict=True):
+        buffer.replace(array, is_shared=False)
+
+
+def _prepare_rows_numpy(job: Job, buffers: Sequence[Buffer]) -> Commit:
     w, slots = _arrays(buffers)
-    rows, new = blocks.new_rows(rule, w, slots, g, lr, sparse)
-    if inspect_slots is not None:
-        inspect_slots(slots, rows, new[1:])
+    g: Any = job.g
+    rows, new = blocks.new_rows(job.rule, w, slots, g, job.lr, job.sparse)
+    if job.inspect_slots is not None:
+        job.inspect_slots(slots, rows, new[1:])
 
     def commit() -> None:
         for buffer, values in zip(buffers, new, strict=True):
@@ -194,11 +226,17 @@ def _prepare_rows_numpy(
     return commit
 
 
-def _prepare_dense_jax(rule: Rule, buffers: Sequence[Buffer], g: Array, lr: Any) -> Commit:
+def _prepare_dense_jax(job: Job, buffers: Sequence[Buffer]) -> Commit:
     w, slots = _arrays(buffers)
-    # A donation uses up the old arrays, so the step itself runs in `commit`. This check runs the
-    # rest of what may fail; after it only memory can run out.
-    donated.check_dense(rule, w, slots, g, lr)
+    g: Any = job.g
+    if w.size <= CACHED:
+        # New memory for so few entries takes less time than `check_dense`.
+        new_w, new_slots = donated.dense(
+            job.rule, w, slots, g, job.lr, donate_w=False, donate_slots=False
+        )
+        return partial(_replace, buffers, (new_w, *new_slots))
+    # A donation uses up the old arrays, so the step itself runs in `commit`.
+    donated.check_dense(job.rule, w, slots, g, job.lr)
 
     def commit() -> None:
         with ExitStack() as locks, precision(w.dtype):
@@ -206,22 +244,21 @@ def _prepare_dense_jax(rule: Rule, buffers: Sequence[Buffer], g: Array, lr: Any)
                 # Nothing may be handed out that is about to be used up.
                 locks.enter_context(buffer.lock)
             donate_w, *donate_slots = (buffer.is_free for buffer in buffers)
-            new_w, new_slots = donated.dense(rule, w, slots, g, lr, donate_w, all(donate_slots))
-            for buffer, x in zip(buffers, (new_w, *new_slots), strict=True):
-                buffer.replace(x, is_shared=False)
+            new_w, new_slots = donated.dense(
+                job.rule, w, slots, g, job.lr, donate_w, all(donate_slots)
+            )
+            _replace(buffers, (new_w, *new_slots))
 
     return commit
 
 
-def _prepare_rows_jax(
-    rule: Rule, buffers: Sequence[Buffer], g: Any, lr: Any, sparse: Any
-) -> Commit:
+def _prepare_rows_jax(job: Job, buffers: Sequence[Buffer]) -> Commit:
     w, slots = _arrays(buffers)
-    rows, new = donated.new_rows(rule, w, slots, g, lr, sparse)
-    dtype = w.dtype
+    g: Any = job.g
+    rows, new = donated.new_rows(job.rule, w, slots, g, job.lr, job.sparse)
 
     def commit() -> None:
-        with precision(dtype):
+        with precision(job.v.dtype):
             for buffer, values in zip(buffers, new, strict=True):
                 with buffer.lock:
                     written = donated.scatter(buffer.array, rows, values, donate=buffer.is_free)

@@ -1,4 +1,4 @@
-"""Variables, the collections they are in, and the global step."""
+"""Variables and the collections they are in."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,11 +26,27 @@ from .._base.arrays import (
     precision,
 )
 from .._base.forks import renew_in_child
+from .._base.tensors import (
+    SHAPE_FUNCTIONS,
+    Described,
+    Tensor,
+    Update,
+    apply_function,
+    apply_ufunc,
+    compute_now,
+    describe,
+    is_running,
+    map_leaves,
+    recorder,
+    refuse_jax,
+    take_first,
+    to_numpy,
+)
 from ..errors import InvalidArgumentError
 from .buffers import Buffer
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
-# Whose id is the place in a memo of copy.deepcopy where `copies.follow` keeps a list.
+# `copies.follow` keeps a list in the memo of `copy.deepcopy`, which has ids for keys: this one's.
 FOLLOWERS = object()
 
 
@@ -56,7 +73,7 @@ else:
     _Operators = NDArrayOperatorsMixin
 
 
-class Variable(_Operators):
+class Variable(Described, _Operators):
     """An array that keeps its name, dtype and shape while its value changes.
 
     Args:
@@ -73,8 +90,8 @@ class Variable(_Operators):
     update makes a new one, or writes into memory that was never handed out. So several threads may
     read and differentiate one variable. A step by rows copies the table if `value` was read since
     the last step; `v[ids]` and `v.numpy()` don't cost that. Arrays of the other byte order become
-    this machine's. In a child forked while another thread was in the middle of an update, make a
-    new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
+    this machine's. After Ctrl-C in the middle of an update, and in a child forked while another
+    thread was in the middle of one, make a new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
 
     >>> v = Variable([1.0, 2.0], name="v")
     >>> (v * 2 + np.ones(2, np.float32)).tolist(), v.name
@@ -92,17 +109,26 @@ class Variable(_Operators):
         dtype: Any = None,
         constraint: Callable[[Array], Array] | None = None,
     ) -> None:
-        value = as_array(
-            initial_value() if callable(initial_value) else initial_value, "initial_value"
-        )
+        if callable(initial_value):
+            initial_value = initial_value()
+        value = as_array(initial_value, "initial_value")
+        if dtype is not None:
+            value = value.astype(native_dtype(dtype))
         collection = current_collection()
-        unique = name is None or collection.graph
-        base = collection.unique_name(name or "Variable") if unique else name
-        self.name, self.trainable, self.constraint = f"{base}:0", trainable, constraint
-        self._set_up(_frozen(value if dtype is None else value.astype(native_dtype(dtype))))
+        if name is None or collection.graph:
+            name = collection.unique_name(name or "Variable")
+        self.name = f"{name}:0"
+        self.trainable = trainable
+        self.constraint = constraint
+        self._set_up(_freeze(value))
         self._graph_key = collection.graph_key
         collection.add(self)
         register()
+
+    @property
+    def path(self) -> str:
+        """The name as Keras 3 has it, without ":0"."""
+        return self.name.removesuffix(":0")
 
     def _set_up(self, value: Array) -> None:
         renew_in_child(self, "_lock")
@@ -111,8 +137,9 @@ class Variable(_Operators):
 
     @property
     def _value(self) -> Array:
-        """The array now, for the library alone: what is kept, or given to a user, comes from
-        `_buffer.share`.
+        """The array now, for gradlab alone.
+
+        A step may write into it. What is kept, or given to a user, comes from `_buffer.share`.
         """
         array: Array = self._buffer.array
         return array
@@ -125,8 +152,21 @@ class Variable(_Operators):
     def value(self) -> Array:
         """The array now, which never changes; while a gradient is being computed, the value to differentiate."""
         tape = _tape.get()
-        value: Array = self._buffer.share() if tape is None else tape.read(self)
+        if tape is not None:
+            read: Array = tape.read(self)
+            return read
+        value = self._buffer.share()
+        tape = recorder.get()
+        if tape is not None:
+            tape.note_read(self, value)
         return value
+
+    @property
+    def is_described(self) -> bool:
+        """Whether what is done with it now makes a `gl.Tensor`: in a Graph, or on a GradientTape."""
+        if is_running():
+            return False
+        return current_collection().graph or recorder.get() is not None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -140,25 +180,55 @@ class Variable(_Operators):
         """A copy of the value as a NumPy array."""
         return self._buffer.copy()
 
-    def assign(self, value: Any) -> Variable:
-        """Set the value, cast to this dtype; another shape is an InvalidArgumentError."""
-        new = self._fitting(value)
-        with self._lock:
-            self._buffer.replace(_frozen(new), is_shared=is_jax(new))
+    def eval(self, session: Any = None) -> Any:
+        """Return the value, as `gl.Session.run` does; sessions have no variables of their own."""
+        return to_numpy(self._buffer.share())
+
+    def assign(self, value: Any) -> Any:
+        """Set the value, cast to this dtype.
+
+        Returns:
+            the variable; in a `gl.Graph`, where this is done when it's run, a `gl.Tensor` of the
+            new value.
+
+        Raises:
+            InvalidArgumentError: another shape.
+        """
+        return self._update_by(lambda x: x, value)
+
+    def assign_add(self, delta: Any) -> Any:
+        """value = value + delta, in one piece for other threads; for the rest as `assign`."""
+        return self._update_by(lambda x: self._value + self._fitting(x), delta)
+
+    def assign_sub(self, delta: Any) -> Any:
+        """value = value - delta, in one piece for other threads; for the rest as `assign`."""
+        return self._update_by(lambda x: self._value - self._fitting(x), delta)
+
+    def _update_by(self, new_value: Callable[[Any], Array], operand: Any) -> Any:
+        """Set the value to `new_value(operand)`, now or, in a Graph, when it's run."""
+        collection = current_collection()
+        if collection.graph and not is_running():
+            return collection.describe_update(
+                lambda: self._update_now(new_value, compute_now(operand)).value,
+                lambda: self._fitting(new_value(take_first(operand))),
+            )
+        return self._update_now(new_value, operand)
+
+    def _update_now(self, new_value: Callable[[Any], Array], operand: Any) -> Variable:
+        with self._lock, precision(self.dtype):
+            new = self._fitting(new_value(operand))
+            self._buffer.replace(_freeze(new), is_shared=is_jax(new))
         return self
 
-    def assign_add(self, delta: Any) -> Variable:
-        """value = value + delta, in one piece for other threads."""
-        with self._lock, precision(self.dtype):
-            return self.assign(self._value + self._fitting(delta))
-
-    def assign_sub(self, delta: Any) -> Variable:
-        """value = value - delta, in one piece for other threads."""
-        with self._lock, precision(self.dtype):
-            return self.assign(self._value - self._fitting(delta))
+    def load(self, value: Any, session: Any = None) -> None:
+        """Set the value as `assign` does, in a Graph too at once."""
+        self._update_now(lambda x: x, value)
 
     def _fitting(self, value: Any) -> Array:
-        """`value` as an array of this variable's kind and dtype; its shape must be the variable's."""
+        """Return `value` as an array of this variable's library and dtype.
+
+        InvalidArgumentError for another shape.
+        """
         new = as_array(value, f"the value for {self.name}")
         if tuple(new.shape) != self.shape:
             raise InvalidArgumentError(
@@ -166,15 +236,12 @@ class Variable(_Operators):
             )
         with precision(self.dtype):
             xp = namespace(self._value)
-            same = xp is namespace(new)
-            return (
-                new.astype(self.dtype, copy=False)
-                if same
-                else xp.asarray(_not_followed(new), self.dtype)
-            )
+            if namespace(new) is xp:
+                return new.astype(self.dtype, copy=False)
+            return xp.asarray(_refuse_followed(new), self.dtype)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what belongs to this process, such as the lock."""
+        """Return all but what belongs to this process, such as the lock."""
         return {
             "value": self._buffer.share(),
             "name": self.name,
@@ -183,9 +250,9 @@ class Variable(_Operators):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Into the current collection, under the same name; in a Graph, where names are unique, under one like it."""
+        """Join the current collection under the same name; in a Graph, where names are unique, under one like it."""
         collection = current_collection()
-        self._set_up(_frozen(state["value"]))
+        self._set_up(_freeze(state["value"]))
         self._graph_key = collection.graph_key
         self.name = state["name"]
         self.trainable = state["trainable"]
@@ -197,11 +264,11 @@ class Variable(_Operators):
         register()
 
     def __copy__(self) -> Variable:
-        """A Variable of its own: two that share a value would not be two."""
+        """Return a variable of its own: an assignment to one must not change the other."""
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
-        """A Variable of the same name and value, in the current collection; the constraint is shared."""
+        """Return a variable of the same name and value, in the current collection; the constraint is shared."""
         new = memo[id(self)] = object.__new__(type(self))
         new.__setstate__(self.__getstate__())
         for follower in memo.get(id(FOLLOWERS), []):
@@ -211,7 +278,13 @@ class Variable(_Operators):
     def __repr__(self) -> str:
         return f"<gradlab.Variable {self.name!r} shape={self.shape} dtype={self.dtype}>"
 
+    def read_now(self) -> Array:
+        """Return `value`, for gradlab's functions, which know what they do with it."""
+        return self.value
+
     def __jax_array__(self) -> Array:
+        if self.is_described:
+            refuse_jax(self.name)
         return self.value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -229,15 +302,27 @@ class Variable(_Operators):
                 "a Variable cannot be changed in place: use "
                 "v.assign_add(x), or v = v + x for an array"
             )
-        values = [x.value if isinstance(x, Variable) else x for x in inputs]
-        if method == "__call__" and any(is_jax(x) or is_traced(x) for x in values):
-            return getattr(namespace(*values), ufunc.__name__)(*values, **kwargs)
-        return getattr(ufunc, method)(*values, **kwargs)
+        if self.is_described:
+            return describe(partial(apply_ufunc, ufunc, method), *inputs, **kwargs)
+        return apply_ufunc(ufunc, method, *inputs, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function in SHAPE_FUNCTIONS and args == (self,):
+            return SHAPE_FUNCTIONS[function](self.shape)
+        if self.is_described:
+            return describe(partial(apply_function, function), *args, **kwargs)
+        args, kwargs = map_leaves(_to_array, (args, kwargs))
+        return function(*args, **kwargs)
 
     def __getitem__(self, index: Any) -> Array:
+        if self.is_described:
+            rows: Array = describe(lambda: self.value[index])
+            return rows
         return self._buffer.take(index) if _tape.get() is None else self.value[index]
 
     def __iter__(self) -> Iterator[Array]:
+        if self.is_described:
+            return (self[k] for k in range(len(self)))
         return iter(self.value)
 
     def __len__(self) -> int:
@@ -259,25 +344,32 @@ class Variable(_Operators):
 
 
 def register() -> None:
-    """Make a Variable among the arguments of a JAX function stand for its value, as soon as JAX is there."""
+    """Make variables and tensors among the arguments of a JAX function stand for their values."""
     jax = sys.modules.get("jax")
     if jax is None or getattr(Variable, "_registered", False):
         return
     Variable._registered = True  # type: ignore[attr-defined]
-    jax.tree_util.register_pytree_node(
-        Variable, lambda v: ((v.value,), None), lambda _, values: values[0]
-    )
+    for kind in (Variable, Tensor, Update):
+        jax.tree_util.register_pytree_node(
+            kind, lambda x: ((x.__jax_array__(),), None), lambda _, values: values[0]
+        )
 
 
-def _frozen(value: Array) -> Array:
+def _to_array(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, Variable) else x
+
+
+def _freeze(value: Array) -> Array:
+    """Return a read-only copy; JAX's arrays are immutable and stay."""
     if is_jax(value):
         return value
-    value = np.array(_not_followed(value))
+    value = np.array(_refuse_followed(value))
     value.flags.writeable = False
     return value
 
 
-def _not_followed(value: Array) -> Array:
+def _refuse_followed(value: Array) -> Array:
+    """Return the value; TypeError for one that autograd follows, and that a variable would keep alive."""
     if is_boxed(value):
         raise TypeError(
             "a value that is being differentiated cannot be kept in a "
@@ -287,7 +379,7 @@ def _not_followed(value: Array) -> Array:
 
 
 class GraphKey:
-    """Which graph a variable is of; a key that keeps no graph alive."""
+    """Says which graph a variable is of, and keeps no graph alive."""
 
 
 _EAGER = GraphKey()
@@ -300,8 +392,8 @@ class Collection:
     back.
     """
 
-    graph = False  # a Graph defers updates and makes names unique
-    graph_key = _EAGER  # one for all that are no Graph
+    graph = False  # whether updates wait until they're run, and names are unique
+    graph_key = _EAGER  # variables outside of a Graph count as those of one
 
     def __init__(self) -> None:
         self._variables: list[weakref.ref[Variable]] = []
@@ -311,7 +403,7 @@ class Collection:
         self.global_step: Variable | None = None
 
     def unique_name(self, name: str) -> str:
-        """`name`, or `name_1`, `name_2`, ... if it is taken."""
+        """Take `name`, or `name_1`, `name_2`, ... if it is taken."""
         with self._lock:
             candidate = self.next_name(name)
             self._names.add(candidate)
@@ -348,13 +440,17 @@ class Collection:
         """Run an update that has a result, and return it."""
         return run()
 
+    def describe_update(self, run: Callable[[], Any], first: Callable[[], Any]) -> Any:
+        """Describe the assignment of a variable: in a Graph, where it waits."""
+        raise NotImplementedError(f"{type(self).__name__} must define describe_update()")
+
 
 _current: ContextVar[Collection] = ContextVar("gradlab_collection")
 _outermost = Collection()
 
 
 def current_collection(otherwise: Collection | None = None) -> Collection:
-    """The collection of this thread; where it has none, which is how threads start, `otherwise` or the outermost."""
+    """Return the collection of this thread; where it has none, as threads start, `otherwise` or the outermost."""
     return _current.get(_outermost if otherwise is None else otherwise)
 
 
@@ -366,6 +462,17 @@ def enter_collection(collection: Collection) -> Iterator[Collection]:
         yield collection
     finally:
         _current.reset(token)
+
+
+def is_outermost(collection: Collection) -> bool:
+    """Tell whether this is the collection of threads that have entered none."""
+    return collection is _outermost
+
+
+def replace_outermost(collection: Collection) -> None:
+    """Make `collection` the one of threads that have entered none."""
+    global _outermost
+    _outermost = collection
 
 
 def variable_collection() -> AbstractContextManager[Collection]:
@@ -383,7 +490,7 @@ def variable_collection() -> AbstractContextManager[Collection]:
 
 
 def trainable_variables(scope: str | None = None) -> list[Variable]:
-    """Trainable variables of the current collection in order of creation.
+    """Return the trainable variables of the current collection, in order of creation.
 
     Args:
         scope: regular expression, matched at the start of the name.
@@ -402,31 +509,70 @@ def trainable_variables(scope: str | None = None) -> list[Variable]:
     return [v for v in current_collection() if v.trainable and pattern.match(v.name)]
 
 
-def get_global_step() -> Variable | None:
-    """The global step of the current collection, or None if none was made.
+def global_variables(scope: str | None = None) -> list[Variable]:
+    """Return all variables of the current collection, slots and steps among them, in order of creation.
 
-    Source: `tf.compat.v1.train.get_global_step`.
+    Args:
+        scope: regular expression, matched at the start of the name.
 
-    >>> import gradlab as gl
-    >>> with gl.variable_collection():
-    ...     print(get_global_step())
-    None
-    """
-    return current_collection().global_step
-
-
-def get_or_create_global_step() -> Variable:
-    """The global step of the current collection: an int64 variable that starts at 0 and is not trainable.
-
-    Source: `tf.compat.v1.train.get_or_create_global_step`.
+    Source: `tf.compat.v1.global_variables`.
 
     >>> import gradlab as gl
     >>> with gl.variable_collection():
-    ...     get_or_create_global_step().assign_add(2).numpy().item(), get_global_step().name
-    (2, 'global_step:0')
+    ...     v, step = Variable(0.0, name="v"), gl.train.create_global_step()
+    ...     [v.name for v in global_variables()]
+    ['v:0', 'global_step:0']
     """
-    collection = current_collection()
-    with collection._lock:
-        if collection.global_step is None:
-            collection.global_step = Variable(np.int64(0), trainable=False, name="global_step")
-        return collection.global_step
+    pattern = re.compile(scope or "")
+    return [v for v in current_collection() if pattern.match(v.name)]
+
+
+def assign(
+    ref: Variable,
+    value: Any,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Set a variable: `ref.assign(value)`, in a `gl.Graph` when it's run.
+
+    Args:
+        ref: a Variable.
+        value: what its `assign` takes.
+        validate_shape, use_locking, name: no effect; another shape is always refused.
+
+    Source: `tf.compat.v1.assign`.
+
+    >>> v = Variable(1.0)
+    >>> assign(v, 3.0).numpy().item()
+    3.0
+    """
+    return ref.assign(value)
+
+
+def assign_add(
+    ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """Add to a variable: `ref.assign_add(value)`, in a `gl.Graph` when it's run.
+
+    Source: `tf.compat.v1.assign_add`.
+
+    >>> v = Variable(1.0)
+    >>> assign_add(v, 3.0).numpy().item()
+    4.0
+    """
+    return ref.assign_add(value)
+
+
+def assign_sub(
+    ref: Variable, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """Subtract from a variable: `ref.assign_sub(value)`, in a `gl.Graph` when it's run.
+
+    Source: `tf.compat.v1.assign_sub`.
+
+    >>> v = Variable(1.0)
+    >>> assign_sub(v, 3.0).numpy().item()
+    -2.0
+    """
+    return ref.assign_sub(value)

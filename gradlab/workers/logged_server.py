@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.arrays import Array
-from .._base.checked_files import checked
+from .._base.checked_files import report_damage
 from .._base.growing import GrowingFile, read_records
 from ..errors import FailedPreconditionError
 from .experiment import Experiment
@@ -186,7 +186,7 @@ class LoggedServer:
                 f"{head['experiment']}; give another path"
             )
         self._start_ns = head["start_ns"]
-        with checked(log.path, "log of this experiment"):
+        with report_damage(log.path, "log of this experiment"):
             for request in read_requests(log.path, self.server.shapes):
                 self._make(request)
 

@@ -76,7 +76,8 @@ def update_rows(
 def mean_of_rows(gradients: Sequence[IndexedSlices]) -> IndexedSlices:
     """Return the mean that a SparseConditionalAccumulator takes: of each row, over the gradients that have it."""
     first = gradients[0]
-    total = SparseSum(first.values.dtype, (), True, first.values.dtype, by_row=True, strict=False)
+    dtype = first.values.dtype
+    total = SparseSum(dtype, (), is_mean=True, sum_dtype=dtype, by_row=True, strict=False)
     for g in gradients:
         total.add(SparseGradient(np.asarray(g.indices), g.values))
     mean = total.take()

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..train import GradientDescentOptimizer, SyncReplicasOptimizer
-from ..train.variable import Variable, get_or_create_global_step, variable_collection
+from ..train.global_step import get_or_create_global_step
+from ..train.variable import Variable, variable_collection
 from .speeds import Speeds
 
 _CHIEF = -1  # in place of a worker's number

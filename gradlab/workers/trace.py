@@ -13,8 +13,8 @@ import numpy as np
 
 from .._base.archive import MAX_BYTES, Archive, ArchiveWriter
 from .._base.arrays import Array, is_jax, precision
-from .._base.checked_files import checked
 from .._base.checked_files import field as entry
+from .._base.checked_files import report_damage
 from .._base.numbers import counted
 from ..errors import InvalidArgumentError
 from .experiment import Experiment
@@ -171,7 +171,10 @@ class Trace:
             ValueError: the problem is not one that ships and was not given; a function that was not
                 imported.
         """
-        with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
+        with (
+            Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file,
+            report_damage(path, _KIND),
+        ):
             stored = file.arrays()
             head = file.head
             arrays = _restore_jax(stored, head)

@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from gradlab._base.addresses import LITE, in_browser
-from gradlab._base.atomic_files import replaced_folder
+from gradlab._base.atomic_files import replace_folder
 from gradlab.live.grid import MOST_STATES
 from gradlab.live.page import Part
 
@@ -55,7 +55,10 @@ def build(out: Path, moving: str = "", states: int = MOST_STATES, pyodide: Path 
     shown = {notebook: list(labs_in(notebook.cells)) for notebook in notebooks}
     addresses: dict[Notebook, dict[int, str]] = {notebook: {} for notebook in notebooks}
     parts: dict[tuple[Notebook, int], Future[Part | None]] = {}
-    with replaced_folder(out, "index.html") as new, ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+    with (
+        replace_folder(out, "index.html") as new,
+        ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool,
+    ):
         (new / "labs").mkdir()
         in_a_tab = pool.submit(lite.build, new / LITE, pyodide)
         for notebook, labs in shown.items():

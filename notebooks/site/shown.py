@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import gradlab as gl
-from gradlab._base.atomic_files import replaced
+from gradlab._base.atomic_files import atomic_replace
 from gradlab.labs import Lab
 from gradlab.live.page import Part, page_html
 
@@ -56,7 +56,7 @@ class Shown:
         lab = self.make()
         note = f'<p><a href="../{live}" target="_top">Run it in this browser</a>, where every control moves.</p>'
         page, held = page_html(lab.live, lab.code(), states, note=note)
-        with replaced(path) as part:
+        with atomic_replace(path) as part:
             part.write_text(page, "utf-8")
         return replace(held, html="")
 

@@ -33,7 +33,7 @@ def wheel_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).write_text(
             _notebook(f"{title}\n\nWords.", "gl.labs.clipping(limit=1.0)"), encoding="utf-8"
         )
-    monkeypatch.setattr(notebooks, "shipped", lambda: folder)
+    monkeypatch.setattr(notebooks, "find_folder", lambda: folder)
     return folder
 
 

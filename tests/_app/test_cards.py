@@ -26,7 +26,9 @@ def page() -> str:
 def test_every_lab_has_a_card_under_its_notebook(page: str) -> None:
     groups = dict(group.split("\n", 1) for group in page.split("\n## ")[1:])
     others = groups.pop("More labs", "")
-    assert not any(notebooks.holding(name) for name in re.findall(r'href="(\w+)\.ipynb"', others))
+    assert not any(
+        notebooks.find_with_lab(name) for name in re.findall(r'href="(\w+)\.ipynb"', others)
+    )
     assert [*groups] == [title for _, title in notebooks.titles() if title in groups]
     for title, rest in groups.items():
         (file,) = (file for file, known in notebooks.titles() if known == title)
@@ -34,7 +36,8 @@ def test_every_lab_has_a_card_under_its_notebook(page: str) -> None:
             rf"\[Its notebook\]\(beside/{file}\) \(\d\d minutes\) teaches you to \w", rest
         )
         assert all(
-            notebooks.holding(name)[0] == file for name in re.findall(r'href="(\w+)\.ipynb"', rest)
+            notebooks.find_with_lab(name)[0] == file
+            for name in re.findall(r'href="(\w+)\.ipynb"', rest)
         )
     assert sorted(re.findall(r'href="(\w+)\.ipynb"', page)) == sorted(gl.labs.catalog())
     assert all(f"<b>{make().label}</b>" in page for make in gl.labs.catalog().values())

@@ -16,9 +16,9 @@ from gradlab.exercises.catalog import EXERCISES
 def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The course is its first notebook."""
     (shipped := tmp_path / "shipped").mkdir()
-    path = notebooks.shipped() / notebooks.START
+    path = notebooks.find_folder() / notebooks.START
     (shipped / path.name).write_bytes(path.read_bytes())
-    monkeypatch.setattr(notebooks, "shipped", lambda: shipped)
+    monkeypatch.setattr(notebooks, "find_folder", lambda: shipped)
 
 
 def made(folder: Path, *options: str) -> nbformat.NotebookNode:
@@ -30,7 +30,7 @@ def made(folder: Path, *options: str) -> nbformat.NotebookNode:
 
 def test_copies_have_outputs_or_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     as_it_is = made(tmp_path / "a")
-    assert as_it_is == nbformat.read(notebooks.shipped() / notebooks.START, as_version=4)
+    assert as_it_is == nbformat.read(notebooks.find_folder() / notebooks.START, as_version=4)
     bare = made(tmp_path / "b", "--no-outputs")
     assert [cell.source for cell in bare.cells] == [cell.source for cell in as_it_is.cells]
     assert not any(cell.get("outputs") for cell in bare.cells)

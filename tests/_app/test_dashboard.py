@@ -51,9 +51,9 @@ def test_pages_for_a_jupyterlab_lead_to_its_own_notebooks(
 ) -> None:
     checkout = tmp_path / "course" / "notebooks"
     checkout.mkdir(parents=True)
-    for path in notebooks.shipped().glob("*.ipynb"):
+    for path in notebooks.find_folder().glob("*.ipynb"):
         shutil.copy(path, checkout)
-    monkeypatch.setattr(notebooks, "shipped", lambda: checkout)
+    monkeypatch.setattr(notebooks, "find_folder", lambda: checkout)
     assert command.main(["dashboard", "--write", str(tmp_path / "pages")]) == 0
     assert (
         capsys.readouterr().out
@@ -89,7 +89,7 @@ def test_every_link_leads_to_a_page_that_is_there_or_to_the_repositorys_binder(
     }
     assert len(links) > len(gl.labs.catalog())
     elsewhere = {link for link in links if not (tmp_path / link).is_file()}
-    held = {name for lab in gl.labs.catalog() for name in notebooks.holding(lab)[:1]}
+    held = {name for lab in gl.labs.catalog() for name in notebooks.find_with_lab(lab)[:1]}
     assert elsewhere == {addresses.on_binder(name) for name in held} - {""}
     named = f"Its notebook is {dict(notebooks.titles())['02_clipping.ipynb']}, `02_clipping.ipynb`."
     assert any(named in text for text in texts) == (not repository)

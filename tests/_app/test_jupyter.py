@@ -65,7 +65,7 @@ def test_in_a_clone_copies_are_opened(
     launched: list[list[str]], tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert notebooks.shipped().resolve() == ROOT / "notebooks"
+    assert notebooks.find_folder().resolve() == ROOT / "notebooks"
     assert command.main(["lab"]) == 0
     assert f"--ServerApp.root_dir={tmp_path / 'gradlab-notebooks'}" in launched[0]
     assert len(list(tmp_path.glob("gradlab-notebooks/*.ipynb"))) == len(

@@ -30,7 +30,7 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     cells = [cell("markdown", asked), cell("code", CHECK), cell("code", PREDICT)]
     (tmp_path / "00_start_here.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}))
-    monkeypatch.setattr(notebooks, "shipped", lambda: tmp_path)
+    monkeypatch.setattr(notebooks, "find_folder", lambda: tmp_path)
     return tmp_path
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from gradlab._base.archive import Archive, ArchiveWriter
-from gradlab._base.checked_files import sealed
+from gradlab._base.checked_files import dump_with_checksum
 from gradlab.errors import DataLossError
 from tests._base.damage import damaged, rewrite
 
@@ -139,7 +139,7 @@ def _pack(path: Path, x: bytes) -> None:
     content = {"kind": "test", "version": 1, "head": {}, "arrays": {"x": {}}}
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("x.npy", x)
-        file.writestr("gradlab.json", sealed(content))
+        file.writestr("gradlab.json", dump_with_checksum(content))
 
 
 def test_a_header_is_not_believed(tmp_path: Path) -> None:

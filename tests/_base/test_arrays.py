@@ -1,4 +1,4 @@
-"""The only file that tells NumPy from JAX: sums, flushing, rows, duplicates."""
+"""Functions that do the same for NumPy and JAX: sums, flushing, rows, duplicates."""
 
 import jax
 import jax.numpy as jnp
@@ -98,6 +98,17 @@ def test_sum_duplicates_adds_in_the_order_given() -> None:
     rows = np.float32([[1e8], [1.0], [-1e8], [1.0]])
     _, sums = arrays.sum_duplicates(np.zeros(4, np.int32), rows)
     assert sums.tolist() == [[1.0]]  # ((1e8 + 1) - 1e8) + 1 in float32
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 30_000)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.complex64])
+def test_sum_segments_adds_as_numpy_does(shape: tuple[int, ...], dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    segments = rng.integers(0, 5, 40).astype(np.int32)
+    rows = rng.normal(size=(40, *shape)).astype(dtype)
+    expected = np.zeros((5, *shape), dtype)
+    np.add.at(expected, segments, rows)
+    np.testing.assert_array_equal(arrays.sum_segments(rows, segments, 5), expected)
 
 
 @given(five)

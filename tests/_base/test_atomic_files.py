@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._base.atomic_files import replaced, replaced_folder
+from gradlab._base.atomic_files import atomic_replace, replace_folder
 
 
 def _fail_half_way(path: Path) -> None:
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         part.write_text("half of the n")
         raise RuntimeError("half way")
 
@@ -60,13 +60,13 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with (
         pytest.raises(NotADirectoryError, match="file and not a folder"),
-        replaced(tmp_path / "file" / "x"),
+        atomic_replace(tmp_path / "file" / "x"),
     ):
         raise AssertionError("nothing is written")
 
 
 def _lose_the_part_file(path: Path) -> None:
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         part.unlink()
         part.read_bytes()
 
@@ -79,7 +79,7 @@ def test_an_error_of_the_part_file_names_the_file(tmp_path: Path) -> None:
 
 
 def _die_half_way(path: Path) -> None:
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         part.write_text("half of the n")
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -98,7 +98,7 @@ def test_of_two_threads_the_later_one_wins_whole(tmp_path: Path) -> None:
     path, meet = tmp_path / "a.txt", threading.Barrier(4)
 
     def write(letter: str) -> None:
-        with replaced(path) as part:
+        with atomic_replace(path) as part:
             meet.wait(30)
             part.write_text(letter * 10_000)
 
@@ -112,7 +112,7 @@ def test_of_two_threads_the_later_one_wins_whole(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_said_before_the_work(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), replaced(tmp_path / "missing" / "a.txt"):
+    with pytest.raises(FileNotFoundError), atomic_replace(tmp_path / "missing" / "a.txt"):
         pytest.fail("the work was begun")
 
 
@@ -121,7 +121,7 @@ def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
     path.write_text("old")
     path.chmod(0o640)
     link.symlink_to(path)
-    with replaced(link) as part:
+    with atomic_replace(link) as part:
         part.write_text("new")
     assert link.is_symlink() and path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o640
@@ -136,7 +136,7 @@ def test_what_a_killed_process_left_goes_a_day_later(tmp_path: Path) -> None:
     for part in (left, fresh):
         part.write_text("half")
     os.utime(left, (0, 0))
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         part.write_text("new")
     assert sorted(tmp_path.iterdir()) == [path, fresh]
 
@@ -144,19 +144,32 @@ def test_what_a_killed_process_left_goes_a_day_later(tmp_path: Path) -> None:
 def test_a_folder_is_the_old_one_until_the_new_one_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "site"
     for words in ("old", "new"):
-        with replaced_folder(path, "index.html") as new:
+        with replace_folder(path, "index.html") as new:
             (new / "index.html").write_text(words)
             assert not path.exists() or (path / "index.html").read_text() == "old"
-    with pytest.raises(RuntimeError, match="half way"), replaced_folder(path, "index.html") as new:
+    with (
+        pytest.raises(RuntimeError, match="half way"),
+        replace_folder(path, "index.html") as new,
+    ):
         raise RuntimeError("half way")
     assert (path / "index.html").read_text() == "new" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_renamed_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "site"
+    with replace_folder(path, "index.html") as new:
+        (new / "index.html").write_text("old")
+    with pytest.raises(FileNotFoundError), replace_folder(path, "index.html") as new:
+        new.rmdir()  # so that it cannot be renamed to `path`
+    assert (path / "index.html").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_folder_of_somebody_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with (
         pytest.raises(FileExistsError, match="holds other things"),
-        replaced_folder(tmp_path, "index.html"),
+        replace_folder(tmp_path, "index.html"),
     ):
         pass
     assert (tmp_path / "thesis.tex").read_text() == "mine"

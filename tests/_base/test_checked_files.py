@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradlab._base.archive import Archive
-from gradlab._base.checked_files import read_json, sealed, unsealed, write_json
+from gradlab._base.checked_files import (
+    dump_with_checksum,
+    load_with_checksum,
+    read_json,
+    write_json,
+)
 from gradlab._base.growing import GrowingFile, is_growing, read_records
 from gradlab.errors import DataLossError
 from tests._base.damage import damaged, rewrite
@@ -24,8 +29,10 @@ _VALUES = st.recursive(
 
 @given(st.dictionaries(st.text().filter(lambda name: name != "sha256"), _VALUES))
 def test_what_is_sealed_is_unsealed(content: dict) -> None:
-    assert unsealed(sealed(content)) == content
-    assert unsealed(json.dumps(json.loads(sealed(content)))) == content  # however it is spaced
+    assert load_with_checksum(dump_with_checksum(content)) == content
+    assert (
+        load_with_checksum(json.dumps(json.loads(dump_with_checksum(content)))) == content
+    )  # however it is spaced
 
 
 def test_damage_is_refused_or_harmless(tmp_path: Path) -> None:
@@ -50,10 +57,10 @@ def test_damage_is_refused_or_harmless(tmp_path: Path) -> None:
         ("", "Expecting value"),
         ("\xff", "decode"),
         ('{"kind": "test", "version": 1}', "checksum"),
-        (sealed({"kind": "trace", "version": 1}), "it holds a trace"),
-        (sealed({"kind": "test", "version": 9}), "version 9, this gradlab reads 1"),
+        (dump_with_checksum({"kind": "trace", "version": 1}), "it holds a trace"),
+        (dump_with_checksum({"kind": "test", "version": 9}), "version 9, this gradlab reads 1"),
         ('{"a": 1}', "checksum"),
-        (sealed({"a": 1}), "it has no kind"),
+        (dump_with_checksum({"a": 1}), "it has no kind"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, text: str, said: str) -> None:

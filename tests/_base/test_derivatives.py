@@ -144,8 +144,8 @@ def test_what_cannot_be_differentiated_says_how_losses_are_written(without_jax: 
 def test_without_either_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("jax", "autograd"):
         monkeypatch.setitem(sys.modules, library, None)
-    derivatives._found.cache_clear()
+    derivatives._import_differentiator.cache_clear()
     v = gl.Variable([1.0])
     with pytest.raises(ModuleNotFoundError, match="run pip install jax, or pip install autograd"):
         gl.gradients(lambda: v * v, [v])
-    derivatives._found.cache_clear()
+    derivatives._import_differentiator.cache_clear()

@@ -48,7 +48,7 @@ opt = gl.train.SyncReplicasOptimizer(gl.train.GradientDescentOptimizer(1.0), 1)
 opt.build([([1.0], v)], step)
 """
 DROP = """
-from gradlab.train.drop_stale import turn
+from gradlab.train.drop_stale import update_lock
 v, step = gl.Variable([1.0], name="v"), gl.get_or_create_global_step()
 opt = gl.train.DropStaleGradientOptimizer(gl.train.GradientDescentOptimizer(1.0), 0)
 pairs = opt.compute_gradients(lambda: (v * v).sum())
@@ -65,7 +65,7 @@ CASES = {
     "dense accumulator": (DENSE, "acc._kernel._lock", "acc.apply_grad([1.0]).accepted"),
     "sparse accumulator": (SPARSE, "acc._kernel._lock", "acc.apply_grad([0], [[1.0]]).accepted"),
     "sync replicas": (SYNC, "opt._changed", "opt.push([([1.0], v)]).accepted"),
-    "drop stale": (DROP, "turn(step)", "opt.apply_gradients(pairs, step) >= 0"),
+    "drop stale": (DROP, "update_lock(step)", "opt.apply_gradients(pairs, step) >= 0"),
     "variable": ("v = gl.Variable([1.0], name='v')", "v._lock", "v.assign([2.0]) is v"),
     "slots": (ADAM, "opt._store.lock", "opt.apply_gradients([([1.0], v)]) is None"),
     "keras": (KERAS, "opt._engine.lock", "opt.apply_gradients([([1.0], v)]) is not None"),

@@ -14,14 +14,14 @@ def test_every_notebook_has_a_title() -> None:
 
 @pytest.mark.parametrize("lab", gl.labs.catalog())
 def test_every_lab_has_a_notebook(lab: str) -> None:
-    assert notebooks.holding(lab)
+    assert notebooks.find_with_lab(lab)
 
 
 def test_the_tour_comes_last() -> None:
-    holding = notebooks.holding("clip_arrows")
+    holding = notebooks.find_with_lab("clip_arrows")
     assert holding[-1] == notebooks.START
     assert holding[0] == "02_clipping.ipynb"
-    assert notebooks.holding("clip") == notebooks.holding("no.such.lab") == []
+    assert notebooks.find_with_lab("clip") == notebooks.find_with_lab("no.such.lab") == []
 
 
 def test_a_notebook_says_how_long_it_takes_and_what_for() -> None:

@@ -18,6 +18,7 @@ from tests.benchmarks import (
     labs,
     latency,
     machine,
+    optimizers,
     recommender,
     recording,
     sweep,
@@ -29,6 +30,7 @@ from tests.benchmarks.contestants import CONTESTANTS
 PARTS = {
     "clip": clip.rows,
     "adagrad": adagrad.rows,
+    "optimizers": optimizers.rows,
     "accumulators": accumulators.rows,
     "embeddings": embeddings.rows,
     "recommender": recommender.rows,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.race import race
+from tests.benchmarks.race import Runner, race
 from tests.benchmarks.table import Row
 
 CALLS, SMALL, SMALL_ROUNDS = 1000, 1000, 15
@@ -23,7 +23,6 @@ LARGE, LARGE_ROUNDS = 10_000_000, 15
 THREADS, SECONDS, PER_TAKE = 64, 10.0, 1000
 EAGER, SESSION, COPY = "TensorFlow, eager", "TensorFlow, session.run", "copy"
 FRESH = 1 << 40  # a step that is never stale
-Runner = Callable[[], Any]
 
 
 def rows() -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""Adagrad: dense against memory, optax and the plain formula; sparse against TensorFlow and
+"""Adagrad: dense beside memory, optax and the plain formula; rows of a table beside TensorFlow and
 PyTorch.
 
 The group `oracle` brings TensorFlow. PyTorch is large and in no extra: `pip install torch`.
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.race import race
+from tests.benchmarks.race import Runner, race
 from tests.benchmarks.table import Row
 
 NUMBERS, ROUNDS = 32_000_000, 15
@@ -21,18 +21,17 @@ TABLE, IDS, EXPONENT, SPARSE_ROUNDS = (1_000_000, 64), 65_536, 1.05, 30
 RATE = np.float32(0.1)
 DENSE, SPARSE = "Adagrad, 32 M float32", "Adagrad, 65,536 Zipf ids in a table of 1 M x 64"
 TRIAD = "triad a = b + s * c"
-Runner = Callable[[], Any]
 
 
 def rows() -> Iterator[Row]:
     """Three races."""
     yield from _with_bandwidth(list(race(f"{DENSE}, jit", _dense_jit(), ROUNDS)))
-    yield from _missing(f"{DENSE}, jit", {"optax": "optax"})
+    yield from missing(f"{DENSE}, jit", {"optax": "optax"})
     yield from race(f"{DENSE}, NumPy", _dense_numpy(), ROUNDS)
     ids, values = slices()
     what = f"{SPARSE} ({np.unique(ids).size:,} rows)"
     yield from race(what, _sparse(ids, values), SPARSE_ROUNDS)
-    yield from _missing(what, {"TensorFlow (Keras legacy)": "tf_keras", "PyTorch": "torch"})
+    yield from missing(what, {"TensorFlow (Keras legacy)": "tf_keras", "PyTorch": "torch"})
 
 
 def _with_bandwidth(found: list[Row]) -> Iterator[Row]:
@@ -44,13 +43,14 @@ def _with_bandwidth(found: list[Row]) -> Iterator[Row]:
         yield dataclasses.replace(row, note=note) if row.who == TRIAD else row
 
 
-def _missing(what: str, peers: dict[str, str]) -> Iterator[Row]:
+def missing(what: str, peers: dict[str, str]) -> Iterator[Row]:
+    """Yield a row for each peer whose module isn't installed."""
     for who, module in peers.items():
-        if not _is_installed(module):
+        if not is_installed(module):
             yield Row(what, who, note="not installed")
 
 
-def _is_installed(module: str) -> bool:
+def is_installed(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
@@ -65,10 +65,10 @@ def _dense_jit() -> dict[str, Runner]:
     triad = jax.jit(lambda out, x, y: x + RATE * y, donate_argnums=0, keep_unused=True)
     v, opt = gl.Variable(jnp.zeros(NUMBERS)), optimizer()
     runners = {
-        "gradlab": _ours(opt, v, g),
-        TRIAD: _in_turns(lambda out: triad(out, a, b), jnp.zeros(NUMBERS)),
+        "gradlab": step_shell(opt, v, g),
+        TRIAD: repeat_step(lambda out: triad(out, a, b), jnp.zeros(NUMBERS)),
     }
-    if _is_installed("optax"):
+    if is_installed("optax"):
         import optax
 
         rule = optax.adagrad(RATE)
@@ -78,12 +78,12 @@ def _dense_jit() -> dict[str, Runner]:
             return optax.apply_updates(state[0], updates), new
 
         w = jnp.zeros(NUMBERS)
-        runners["optax"] = _in_turns(jax.jit(step, donate_argnums=0), (w, rule.init(w)))
+        runners["optax"] = repeat_step(jax.jit(step, donate_argnums=0), (w, rule.init(w)))
     return runners
 
 
-def _in_turns(step: Callable[[Any], Any], state: Any) -> Runner:
-    """One step after the other, each on what the last one left."""
+def repeat_step(step: Callable[[Any], Any], state: Any) -> Runner:
+    """Return a runner that steps on from the state of its last call."""
     import jax
 
     kept = [state]
@@ -142,28 +142,30 @@ def _sparse(ids: np.ndarray, values: np.ndarray) -> dict[str, Runner]:
         "gradlab": optimizer,
         "gradlab.keras": lambda: gl.keras.Adagrad(float(RATE)),
     }.items():
-        runners[who] = _ours(make(), gl.Variable(jnp.zeros(TABLE)), jax_slices)
-        runners[f"{who}, NumPy"] = _ours(
+        runners[who] = step_shell(make(), gl.Variable(jnp.zeros(TABLE)), jax_slices)
+        runners[f"{who}, NumPy"] = step_shell(
             make(), gl.Variable(np.zeros(TABLE, np.float32)), numpy_slices
         )
-    if _is_installed("tf_keras"):
+    if is_installed("tf_keras"):
         runners["TensorFlow (Keras legacy)"] = _tensorflow(ids, values)
-    if _is_installed("torch"):
+    if is_installed("torch"):
         runners["PyTorch"] = _torch(ids, values)
     return runners
 
 
-def _ours(opt: Any, v: Any, g: Any) -> Runner:
+def step_shell(opt: Any, v: Any, g: Any) -> Runner:
+    """Return a runner that applies the gradient and waits until all is written."""
     import jax
 
-    first = np.zeros(1, np.int32)
+    opt.apply_gradients([(g, v)])
+    variables = [v, *opt.variables()]
 
-    def step() -> None:
+    def run() -> None:
         opt.apply_gradients([(g, v)])
-        # Wait for an entry, because a value that is read whole can't be used up by the next step.
-        jax.block_until_ready(v[first])
+        # Not `v.value`: memory that was handed out can't be used up by the next step.
+        jax.block_until_ready([x._value for x in variables])
 
-    return step
+    return run
 
 
 def _tensorflow(ids: np.ndarray, values: np.ndarray) -> Runner:

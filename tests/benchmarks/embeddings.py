@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.adagrad import EXPONENT
-from tests.benchmarks.race import race
+from tests.benchmarks.race import Runner, race
 from tests.benchmarks.table import Row
 
 ROWS, TALL, WIDTH, SAMPLES, LOOKUPS = 1_000_000, 10_000_000, 64, 16_384, 65_536
@@ -31,7 +31,6 @@ PEERS = {
     "FBGEMM, row-wise": "fbgemm_gpu",
     "TorchRec": "torchrec",
 }
-Runner = Callable[[], Any]
 
 
 @dataclasses.dataclass(frozen=True)

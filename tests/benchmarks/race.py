@@ -9,10 +9,12 @@ from typing import Any
 
 from tests.benchmarks.table import Row, percentile
 
+Runner = Callable[[], Any]
+
 
 def race(
     what: str,
-    runners: dict[str, Callable[[], Any]],
+    runners: dict[str, Runner],
     rounds: int,
     warm: int = 3,
     clock: Callable[[], float] = time.perf_counter,

@@ -20,14 +20,19 @@ def registered(name: str) -> Any:
     return op_def_registry.get(name)
 
 
-def family() -> set[str]:
-    """The names of all operations of TPU embeddings that TensorFlow registers."""
+def registered_names() -> set[str]:
+    """Return the names of all public operations that TensorFlow registers."""
     tensorflow()
     from tensorflow.core.framework import op_def_pb2
     from tensorflow.python.client import pywrap_tf_session as session
 
-    found = op_def_pb2.OpList.FromString(session.TF_GetBuffer(session.TF_GetAllOpList()))
-    return {o.name for o in found.op if "TPUEmbedding" in o.name or "DedupData" in o.name}
+    operations = op_def_pb2.OpList.FromString(session.TF_GetBuffer(session.TF_GetAllOpList()))
+    return {o.name for o in operations.op if not o.name.startswith("_")}
+
+
+def family() -> set[str]:
+    """Return the names of all operations of TPU embeddings that TensorFlow registers."""
+    return {n for n in registered_names() if "TPUEmbedding" in n or "DedupData" in n}
 
 
 def shapes(name: str, **given: Any) -> list[Any]:

@@ -80,7 +80,7 @@ class Play:
         if start is None:
             return None
         step = gl.get_or_create_global_step()
-        step.assign(start)
+        step.load(start)
         return step
 
     def make_custom_getter(self) -> Any:
@@ -171,9 +171,9 @@ class Play:
             return optimizer.minimize(loss, var_list=variables, **arguments)
         # What the worker had read, as if it had computed its gradient then.
         now = int(self.global_step)
-        self.global_step.assign(step["local_step"])
+        self.global_step.load(step["local_step"])
         computed = optimizer.compute_gradients(loss, [v for _, v in pairs])
-        self.global_step.assign(now)
+        self.global_step.load(now)
         return optimizer.apply_gradients(computed, **arguments)
 
     @contextlib.contextmanager
@@ -315,7 +315,7 @@ def test_an_adaptive_clip_is_tensorflows(scenario: dict[str, Any]) -> None:
                 gradients[1] = gl.IndexedSlices(gradients[1], np.arange(len(gradients[1])))
             pairs = clip([(g, None) for g in (*gradients, None)])
             if "global_step" in arguments:
-                arguments["global_step"].assign_add(1)
+                arguments["global_step"].assign_add(1).eval()
 
             assert pairs[2] == (None, None)
             for wanted, (g, _) in zip(after["clipped"], pairs, strict=False):

@@ -83,9 +83,9 @@ def test_an_average_moves_as_tensorflows(average: dict[str, Any]) -> None:
         operation = ema.apply([v])
         states = [(ema.average(v).numpy(), v.numpy())]
         for k in range(1, len(values)):
-            v.assign(values[k])
+            v.load(values[k])
             if count is not None:
-                count.assign(counts[k - 1])
+                count.load(counts[k - 1])
             operation.run() if in_graph else ema.apply([v])
             states.append((ema.average(v).numpy(), v.numpy()))
         names = (

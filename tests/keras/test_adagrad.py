@@ -100,6 +100,17 @@ def test_an_entry_that_freezes_is_said_once_it_does() -> None:
     assert v.numpy()[0] == before[0] == 1.0 and v.numpy()[1] < before[1]
 
 
+def test_an_entry_of_a_large_variable_that_freezes_is_said() -> None:
+    v = gl.Variable(np.ones(100_000, np.float32), name="v")
+    opt = Adagrad(0.5)
+    gradient = np.ones(100_000, np.float32)
+    opt.apply_gradients([(gradient, v)])
+    opt.apply_gradients([(gradient, v)])  # no warning, which would be an error
+    gradient[7] = 1e30
+    with pytest.warns(KerasWarning, match="1 entries of the accumulator of v:0 became infinite"):
+        opt.apply_gradients([(gradient, v)])
+
+
 @pytest.mark.parametrize("size", [2, 40_000])
 def test_of_what_freezes_on_a_device_nothing_is_said(size: int) -> None:
     v, opt = gl.Variable(jnp.ones(size), name="v"), Adagrad(0.5)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -52,3 +53,24 @@ def test_a_beta_may_be_set_between_steps() -> None:
     opt.apply_gradients([(F([2.0]), v)])
 
     assert opt.get_slot(v, "m").numpy().tolist() == [2.0]
+
+
+@pytest.mark.filterwarnings("ignore::gradlab.errors.PrecisionWarning")
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        *(("Adam", version) for version in ("legacy", "rewrite", "keras3")),
+        *(("AdamW", version) for version in ("rewrite", "keras3")),
+        ("Lamb", "keras3"),
+    ],
+)
+def test_in_bfloat16_it_stands_still_as_in_keras(name: str, version: Any) -> None:
+    start = np.asarray([1.0, -2.0], ml_dtypes.bfloat16)
+    settings = {"weight_decay": 0.0} if name == "AdamW" else {}
+    v = gl.Variable(start, name="v")
+    opt = getattr(gl.keras, name)(0.25, semantics=version, **settings)
+    for _ in range(3):
+        opt.apply_gradients([(start, v)])
+
+    # beta_2 is 1 there, as is every power of it: Adam's rate is 0, and Lamb divides by infinity.
+    np.testing.assert_array_equal(v.numpy(), start)

@@ -21,5 +21,7 @@ def test_weights_decay_and_the_means_do_not_see_it(version: Any) -> None:
 
 
 def test_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="Argument `weight_decay` must be a float"):
+    """In tf_keras's words and in Keras 3's."""
+    words = "Missing value of `weight_decay`. Argument `weight_decay` must be a float"
+    with pytest.raises(ValueError, match=words):
         gl.keras.AdamW(weight_decay=None)  # type: ignore[arg-type]

@@ -127,3 +127,12 @@ def test_the_rewrite_makes_a_float32_variable_of_anything() -> None:
     for rate in (1, lambda: 1.0, np.float64(1)):
         opt = SGD(rate, semantics="rewrite")
         assert (opt.learning_rate.dtype, _rates(opt, 1)) == (F, [1.0])
+
+
+@pytest.mark.parametrize("version", gl.keras.VERSIONS)
+def test_in_a_graph_a_rate_is_set_at_once(version: Any) -> None:
+    with gl.Graph().as_default():
+        opt = gl.keras.SGD(0.5, semantics=version)
+        opt.learning_rate = 0.25
+
+    assert float(opt.learning_rate) == 0.25

@@ -72,7 +72,7 @@ def test_averages_of_the_rewrite_start_at_the_weights_and_leave_variables_withou
     # The number in tf_keras's docstring.
     assert (v.numpy().tolist(), w.numpy().tolist()) == ([-0.125], [2.0])
     assert [x.name for x in opt.variables] == [
-        "iteration:0", "SGD/average/v:0", "SGD/average/w:0", "SGD/momentum/v:0", "SGD/momentum/w:0"
+        "iteration:0", "SGD/average/v:0", "SGD/average/w:0", "SGD/m/v:0", "SGD/m/w:0"
     ]  # fmt: skip
 
 

@@ -28,7 +28,8 @@ def test_momentum_set_later_has_no_effect(version: Any) -> None:
 
 @pytest.mark.parametrize("version", ["tf2.3", "legacy"])
 def test_momentum_must_be_a_share_in_older_versions(version: Any) -> None:
-    with pytest.raises(ValueError, match=r"must be between \[0, 1\], got 1.5"):
+    words = r"must be between \[0, 1\]. Received: momentum=1.5 \(of type <class 'float'>\)"
+    with pytest.raises(ValueError, match=words):
         gl.keras.RMSprop(momentum=1.5, semantics=version)
 
 

@@ -2,6 +2,7 @@
 tree.
 """
 
+import inspect
 from typing import Any
 
 import jax
@@ -34,9 +35,11 @@ CLIPS: dict[str, tuple[Any, Any]] = {
         gl.optax.clip_by_global_norm(0.5),
         lambda g, w: gl.clip_by_global_norm(g, 0.5)[0],
     ),
+    "one entry": (gl.optax.clip(0.2), lambda g, w: [gl.clip_by_value(x, -0.2, 0.2) for x in g]),
+    "block": (gl.optax.clip_by_block_rms(0.1), lambda g, w: gl.clip_by_block_rms(g, 0.1)),
     "adaptive": (gl.optax.adaptive_grad_clip(0.1), lambda g, w: gl.adaptive_grad_clip(g, w, 0.1)),
 }
-FOR_SLICES = [name for name in CLIPS if name not in ("adaptive", "average norm")]
+FOR_SLICES = [name for name in CLIPS if name not in ("adaptive", "average norm", "block")]
 
 
 def clipped(tx: optax.GradientTransformation, grads: Any, params: Any = None) -> Any:
@@ -163,3 +166,38 @@ def test_clip_then_rule_is_one_chain() -> None:
     assert jax.tree.all(
         jax.tree.map(lambda a, b: jnp.allclose(a, b, rtol=1e-5, atol=1e-7), updates, again)
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("limit", [0.3, 3.0])
+@pytest.mark.parametrize("name", ["clip", "clip_by_block_rms"])
+def test_optax_s_names_give_optax_s_numbers(name: str, limit: float, dtype: str) -> None:
+    grads = jax.tree.map(lambda g: g.astype(dtype), gradients(flax_like()))
+    want = clipped(getattr(optax, name)(limit), grads)
+    got = clipped(getattr(gl.optax, name)(limit), grads)
+    assert jax.tree.map(lambda x: x.dtype, got) == jax.tree.map(lambda x: x.dtype, want)
+    assert ways.ulps(got, want) <= 1
+
+
+@pytest.mark.parametrize("limit", [0.5, 2.0, float("inf")])
+def test_examples_are_clipped_as_in_optax(limit: float) -> None:
+    gradient = gradients(flax_like())
+    grads = jax.tree.map(lambda g: jnp.stack([g, 0 * g, 3 * g, -g]), gradient)
+    want, want_count = optax.per_example_global_norm_clip(grads, limit)
+    got, count = gl.optax.per_example_global_norm_clip(grads, limit)
+    assert int(count) == int(want_count)
+    assert ways.ulps(got, want) <= 2
+
+
+def test_the_norm_of_a_tree_is_optax_s() -> None:
+    grads = gradients(flax_like())
+    assert ways.ulps(gl.optax.global_norm(grads), optax.tree.norm(grads)) <= 1
+    slices = gl.IndexedSlices(jnp.float32([[3.0], [4.0]]), jnp.int32([1, 1]), (3, 1))
+    assert float(gl.optax.global_norm({"b": None, "table": slices})) == 5.0
+
+
+@pytest.mark.parametrize("name", ["clip", "clip_by_block_rms", "per_example_global_norm_clip"])
+def test_arguments_have_optax_s_names_and_order(name: str) -> None:
+    mine = inspect.signature(getattr(gl.optax, name)).parameters
+    theirs = inspect.signature(getattr(optax, name)).parameters
+    assert list(mine) == list(theirs)

@@ -1,5 +1,7 @@
 """Updates that reach a number exactly: over the whole range of each dtype, eager and under jit."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gradlab as gl
 from gradlab.optax.rule import Replacement, difference
 
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
@@ -77,14 +80,33 @@ def test_a_replacement_takes_the_place_of_jax_and_numpy_weights() -> None:
     assert step({"w": jnp.ones(2), "none": None})["w"].tolist() == [2.0, 2.0]
 
 
-def test_what_would_change_a_replacement_fails() -> None:
+@pytest.mark.parametrize(
+    "then",
+    [
+        optax.scale(0.5),
+        optax.scale_by_adam(),
+        optax.trace(0.9),
+        optax.add_decayed_weights(0.1),
+        optax.clip_by_global_norm(1.0),
+        optax.centralize(),
+        gl.optax.clip(1.0),
+        gl.optax.clip_by_norm(1.0),
+        gl.optax.clip_by_global_norm(1.0),
+        gl.optax.adaptive_grad_clip(1.0),
+        gl.optax.from_rule(gl.rules.Adagrad(), 0.1),
+    ],
+)
+def test_a_replacement_before_another_transformation_says_so(then: Any) -> None:
+    params = {"w": jnp.ones(2)}
+    tx = optax.chain(gl.optax.from_rule(gl.rules.Adam(), 0.1, replace=True), then)
+    with pytest.raises(TypeError, match=r"make from_rule\(..., replace=True\) the last transf"):
+        tx.update({"w": jnp.ones(2)}, tx.init(params), params)
+
+
+def test_jax_refuses_a_replacement_in_its_own_words() -> None:
     update = {"w": Replacement(jnp.ones(2))}
-    with pytest.raises(
-        TypeError, match=r"make from_rule\(..., replace=True\) the last transformation"
-    ):
-        optax.scale(0.5).update(update, optax.scale(0.5).init(update))
-    with pytest.raises(TypeError):
-        jax.tree.map(jnp.square, update)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="Replacement"):
+        optax.clip(1.0).update(update, optax.EmptyState())
+    with pytest.raises(TypeError, match="Replacement"):
         jax.jit(lambda: update)()
     assert "Replacement(" in repr(update["w"])

@@ -17,9 +17,9 @@ _HEAD = """# The originals' own tests
 
 The test suites of TensorFlow, Keras, tf_keras, optax, and jax-tpu-embedding, run against gradlab. Nothing of theirs is
 kept here: `python -m tests.originals` reads what an installed package holds, `--sources DIR` a folder of
-`ORIGIN-TAG/path/in/its/repository`. A case's own text runs; a thin stand-in gives it gradlab's optimizers, clips,
-schedules, accumulators and embeddings under the original's names, and NumPy for everything else. Inside a graph its
-tensors are nodes over `gl.Graph`.
+`ORIGIN-TAG/path/in/its/repository`. A case's own text runs; a thin stand-in gives it gradlab's optimizers, training
+ops, clips, schedules, averages, accumulators and embeddings under the original's names, and NumPy for everything else.
+Inside a graph its tensors are nodes over `gl.Graph`; a function that the original compiles runs as it is.
 
 A case that is *not applicable* is about something gradlab does not have: the name it would have stands beside it, and
 the run fails where gradlab has that name. A case that differs *by design* runs and fails; a test of gradlab's own holds

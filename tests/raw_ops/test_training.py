@@ -91,3 +91,11 @@ def test_no_step_of_several_threads_is_lost() -> None:
         thread.join(30)
 
     assert var.numpy().tolist() == [800.0]
+
+
+def test_in_a_graph_an_op_is_done_at_once() -> None:
+    with gl.Graph().as_default():
+        var = gl.Variable([1.0, 2.0])
+        OPS.ResourceApplyGradientDescent(var=var, alpha=1.0, delta=[0.5, 0.5])
+
+    assert var.numpy().tolist() == [0.5, 1.5]

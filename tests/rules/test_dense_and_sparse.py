@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradlab as gl
+from gradlab.errors import InvalidArgumentError
 from gradlab.rules import dense_and_sparse
 from tests import ways
 
@@ -239,3 +240,10 @@ def test_a_step_of_its_own_is_not_taken_for_one_that_only_adds() -> None:
     g = gl.IndexedSlices(np.ones((2, 2), np.float32), np.array([1, 1], np.int32), (6, 2))
     got = dense_and_sparse.each(Decayed(), jax.numpy.asarray(W), (), g, LR)[0]
     np.testing.assert_allclose(got, _one_by_one(Decayed(), W, (), g)[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rows", "each", "every_row", "sparse"])
+def test_a_negative_index_is_refused(name: str) -> None:
+    g = gl.IndexedSlices(np.ones((2, 1)), np.array([-1, 2]), (3, 1))
+    with pytest.raises(InvalidArgumentError, match="indices must not be negative, got -1"):
+        getattr(gl.rules, name)(SGD, np.zeros((3, 1)), (), g, 1.0)

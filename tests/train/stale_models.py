@@ -66,7 +66,7 @@ class Run:
 
     def do(self, event: Event) -> Any:
         what, which = event
-        return self.step.assign(which) if what == "set" else getattr(self, what)(which)
+        return self.step.load(which) if what == "set" else getattr(self, what)(which)
 
     def state(self) -> tuple[list[float], int, float]:
         return self.w.numpy().tolist(), int(self.step), float(self.opt.stale_counter)

@@ -104,16 +104,23 @@ def test_rows_are_written_into_memory_that_was_not_handed_out(module: ModuleType
     assert address(v) != place
 
 
-def test_dense_steps_use_two_buffers_in_turns() -> None:
+def test_a_dense_numpy_step_writes_into_memory_that_was_not_handed_out() -> None:
     v = gl.Variable(np.ones(SHAPE, np.float32))
-    places = []
+    opt = gl.train.MomentumOptimizer(0.5, 0.9)
+    g = np.ones(SHAPE, np.float32)
+    opt.apply_gradients([(g, v)])
+    slot = opt.get_slot(v, "momentum")
+    assert slot is not None
+    opt.apply_gradients([(g, v)])
+    places = address(v), address(slot)
 
-    for _ in range(5):
-        step(v, by_rows=False)
-        places.append(address(v))
+    opt.apply_gradients([(g, v)])
+    assert (address(v), address(slot)) == places
 
-    assert places[:2] == places[2:4]
-    assert places[0] != places[1]
+    assert v.value.shape == SHAPE
+    opt.apply_gradients([(g, v)])
+    assert address(v) != places[0]
+    assert address(slot) == places[1]
 
 
 @IN_NUMPY_AND_JAX
@@ -150,9 +157,11 @@ def test_a_loan_keeps_an_array_as_it_is_until_it_ends() -> None:
     buffer = Buffer(np.zeros(3), is_shared=False)
     with buffer.lend() as lent:
         buffer.write_rows(np.array([0]), np.array([1.0]))
-        buffer.swap(np.full(3, 2.0))
+        with buffer.overwrite() as target:
+            target[:] = 2.0
         assert lent.tolist() == [0, 0, 0]
     assert buffer.is_free
+    assert buffer.array.tolist() == [2, 2, 2]
 
 
 def test_a_missing_name_is_an_attribute_error() -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import gradlab as gl
 from gradlab.errors import MissingStepError, StalenessWarning
 from gradlab.train import DropStaleGradientOptimizer
-from gradlab.train.drop_stale import turn
+from gradlab.train.drop_stale import update_lock
 from gradlab.train.variable import current_collection
 from tests.differences import differs
 from tests.train.stale_models import START, Event, Run, model, schedules
@@ -27,9 +27,9 @@ from tests.train.stale_models import START, Event, Run, model, schedules
 
 def test_one_turn_for_each_step() -> None:
     one, other = (gl.Variable(np.int64(0), trainable=False) for _ in range(2))
-    assert turn(one) is turn(one)
-    assert turn(one) is not turn(other)
-    with turn(one), turn(one):  # a wrapper in a wrapper takes it twice
+    assert update_lock(one) is update_lock(one)
+    assert update_lock(one) is not update_lock(other)
+    with update_lock(one), update_lock(one):  # a wrapper in a wrapper takes it twice
         pass
 
 
@@ -387,7 +387,7 @@ def test_wrappers_of_one_step_take_turns() -> None:
         first = pool.submit(run.apply, "a")
         # The first is at its update, and the turn is not free.
         assert inner.reached.acquire(timeout=TIMEOUT)
-        assert not turn(run.step).acquire(blocking=False)
+        assert not update_lock(run.step).acquire(blocking=False)
         second = pool.submit(other.apply_gradients, pairs, run.step, worker="b")
         inner.may.set()
         assert float(first.result(TIMEOUT)) == 0.0

@@ -9,6 +9,7 @@ import pytest
 
 import gradlab as gl
 from gradlab.train.hyperparameters import check_functions, is_plain, read_scalar
+from tests.differences import differs
 
 F = np.float32
 
@@ -64,7 +65,6 @@ class Rate:
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        (gl.schedules.ExponentialDecay(0.1, 10, 0.5), "ExponentialDecay"),
         (lambda step: 0.1, "<lambda>"),
         (Rate(), "Rate"),
     ],
@@ -103,3 +103,76 @@ def test_a_schedule_of_the_global_step_is_a_function_without_arguments() -> None
 )
 def test_functions_that_need_nothing_are_taken(function: Any) -> None:
     check_functions(rate=function, other=0.1, none=None)
+
+
+# Schedules
+
+HALVING = gl.schedules.ExponentialDecay(1.0, 1, 0.5)
+
+
+@differs(
+    "a schedule object as the learning rate of a `gl.train` optimizer",
+    tensorflow="taken, and a TypeError at the first step",
+    gradlab="asked at the global step, which must be there",
+)
+def test_a_schedule_is_asked_at_the_global_step() -> None:
+    with gl.variable_collection():
+        v, step = gl.Variable([0.0]), gl.train.create_global_step()
+        other = gl.Variable(np.int64(3), trainable=False)
+        opt = gl.train.GradientDescentOptimizer(HALVING)
+        for given in (step, step, None, other):
+            opt.apply_gradients([([1.0], v)], given)
+        assert v.numpy().item() == -(1 + 0.5 + 0.25 + 0.125)
+        assert (int(step), int(other)) == (2, 4)
+
+
+def test_a_schedule_in_a_graph_is_asked_at_every_run() -> None:
+    with gl.Graph().as_default():
+        v, step = gl.Variable([0.0]), gl.train.create_global_step()
+        train_op = gl.train.MomentumOptimizer(HALVING, 0.0).minimize(v * 1.0, step)
+    for _ in range(3):
+        train_op.run()
+    assert v.numpy().item() == -1.75
+
+
+def test_a_schedule_needs_a_step() -> None:
+    opt = gl.train.AdamOptimizer(HALVING)
+    with gl.variable_collection():
+        v = gl.Variable([0.0])
+        with pytest.raises(RuntimeError, match=r"ExponentialDecay.*needs a global step: pass"):
+            opt.apply_gradients([([1.0], v)])
+        assert opt.variables() == []
+    with gl.Graph().as_default():
+        w = gl.Variable([0.0])
+        with pytest.raises(RuntimeError, match=r"needs a global step"):
+            opt.minimize(w * 1.0)
+
+
+def test_the_pure_form_asks_a_schedule_at_its_own_count() -> None:
+    jax = pytest.importorskip("jax")
+    opt = gl.train.GradientDescentOptimizer(HALVING)
+    w, state = jax.numpy.zeros(1), opt.init(jax.numpy.zeros(1))
+    for _ in range(3):
+        w, state = jax.jit(opt.step)(w, state, jax.numpy.ones(1))
+    assert w.tolist() == [-1.75]
+
+
+def test_every_optimizer_takes_a_schedule() -> None:
+    with gl.variable_collection():
+        step = gl.train.create_global_step()
+        for opt in (
+            gl.train.GradientDescentOptimizer(HALVING),
+            gl.train.MomentumOptimizer(HALVING, 0.9),
+            gl.train.AdagradOptimizer(HALVING),
+            gl.train.AdagradDAOptimizer(HALVING, step),
+            gl.train.AdamOptimizer(HALVING),
+            gl.train.RMSPropOptimizer(HALVING),
+            gl.train.AdadeltaOptimizer(HALVING),
+            gl.train.FtrlOptimizer(HALVING),
+            gl.train.ProximalAdagradOptimizer(HALVING),
+            gl.train.ProximalGradientDescentOptimizer(HALVING),
+        ):
+            v = gl.Variable([1.0])
+            opt.apply_gradients([([1.0], v)], step)
+            assert v.numpy().item() != 1
+            assert "ExponentialDecay" in repr(opt)

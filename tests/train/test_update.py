@@ -3,6 +3,7 @@ raises.
 """
 
 import threading
+import warnings
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
+from gradlab.errors import PrecisionWarning
 from gradlab.rules import dense_and_sparse, pure
 from gradlab.rules.blocks import BLOCK
 from gradlab.train import update
@@ -116,12 +118,61 @@ def test_a_rule_that_raises_halfway_changes_nothing(sparse: bool) -> None:
     assert (v.numpy() != before[0]).any()
 
 
+def _fragile(w: Any, slots: Any, g: Any, lr: Any) -> Any:
+    if (g == 7).any():
+        raise ArithmeticError("seven")
+    return w - g * lr, slots
+
+
+def test_a_function_that_raises_halfway_changes_nothing() -> None:
+    v, g = gl.Variable(_dense(), name="v"), _dense()
+    g[-1, -1] = 7
+    opt, before = gl.train.RuleOptimizer(gl.rules.UserDefined(_fragile), 0.1, False, "F"), v.numpy()
+    with pytest.raises(ArithmeticError, match="seven"):
+        opt.apply_gradients([(g, v)])
+    np.testing.assert_array_equal(v, before)
+
+
+def test_a_warning_that_is_an_error_changes_nothing() -> None:
+    v = gl.Variable(_dense(), name="v")
+    w = gl.Variable(_dense().astype(np.float16), name="w")
+    opt, before = gl.train.AdamOptimizer(0.1, epsilon=1.25e-9), (v.numpy(), w.numpy())
+    pairs = [(_dense(), v), (_dense().astype(np.float16), w)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrecisionWarning)
+        with pytest.raises(PrecisionWarning, match="epsilon"):
+            opt.apply_gradients(pairs)
+    for x, copy in zip((v, w), before, strict=True):
+        np.testing.assert_array_equal(x, copy)
+
+
 def test_a_rule_that_does_not_compile_changes_nothing() -> None:
     v, w = gl.Variable(jnp.ones(5)), gl.Variable(jnp.ones(7))
     with pytest.raises(ArithmeticError, match="seven"):
         FragileOptimizer().apply_gradients([(jnp.ones(5), v), (jnp.ones(7), w)])
     assert v.numpy().tolist() == [1] * 5
     assert w.numpy().tolist() == [1] * 7
+
+
+def _keep_slot(w: Any, slots: Any, g: Any, lr: Any) -> Any:
+    return w - g * lr, slots
+
+
+@pytest.mark.parametrize("rows", [50, 50_000])  # below and above the size from which JAX donates
+def test_a_held_slot_stays_though_the_rule_hands_it_on(rows: int) -> None:
+    v = gl.Variable(jnp.ones((rows, 2)))
+    opt = gl.train.RuleOptimizer(gl.rules.UserDefined(_keep_slot, {"s": 1.0}), 0.1, False, "K")
+    dense = jnp.ones((rows, 2))
+    slices = gl.IndexedSlices(dense[:3], jnp.arange(3), (rows, 2))
+    opt.apply_gradients([(dense, v)])
+    slot = opt.get_slot(v, "s")
+    assert slot is not None
+    held = slot.value
+
+    for g in (dense, slices, dense, dense, slices):
+        opt.apply_gradients([(g, v)])
+
+    assert held[0].tolist() == [1, 1]
 
 
 def test_a_gradient_may_be_the_value_itself() -> None:

@@ -228,3 +228,24 @@ def test_eight_threads_lose_no_addition(module: Any) -> None:
     for t in threads:
         t.join()
     assert v.numpy().tolist() == [400, 800]
+
+
+def test_numpy_knows_the_shape_while_a_loss_is_traced() -> None:
+    v = gl.Variable([[1.0, 2.0]])
+
+    def loss() -> object:
+        assert (np.shape(v), np.ndim(v), np.size(v)) == ((1, 2), 2, 2)
+        return v * v
+
+    assert gl.gradients(loss, [v])[0].tolist() == [[2, 4]]
+    with gl.Graph().as_default():
+        w = gl.Variable([[1.0, 2.0]])
+        assert [np.shape(w), np.shape(w * 2), np.size(w * 2)] == [(1, 2), (1, 2), 2]
+
+
+def test_rows_of_a_graph_are_tensors() -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable([1.0, 2.0])
+        first, last = v
+        v.load([3.0, 4.0])
+        assert (first.eval(), last.eval()) == (3, 4)

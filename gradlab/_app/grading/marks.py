@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
-from ..._base.atomic_files import replaced
+from ..._base.atomic_files import atomic_replace
 from ..._base.names import printable
 from ...exercises import progress
 from ...exercises.catalog import EXERCISES, notebook
@@ -156,7 +156,7 @@ def complete(marks: Iterable[Mark]) -> list[Mark]:
 
 def write_csv(path: Path, marks: Sequence[Mark]) -> None:
     """Write one line for each mark."""
-    with replaced(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+    with atomic_replace(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
         lines.writerow([field.name for field in fields(Mark)])
         lines.writerows([_escape(cell) for cell in astuple(mark)] for mark in marks)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from ..._base.atomic_files import replaced
+from ..._base.atomic_files import atomic_replace
 from ...exercises.catalog import EXERCISES
 from .marks import NO_ANSWER, Mark, group_mistakes
 
@@ -35,7 +35,7 @@ def write_page(path: Path, marks: Sequence[Mark], seed: int) -> None:
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Marks</title>\n<style>{_STYLE}</style>\n'
         f"<h1>Marks</h1>\n<p>{summary}</p>\n{''.join(tables)}</html>\n"
     )
-    with replaced(path) as part:
+    with atomic_replace(path) as part:
         part.write_text(text, "utf-8")
 
 

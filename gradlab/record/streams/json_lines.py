@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.atomic_files import replaced
+from ..._base.atomic_files import atomic_replace
 from ...errors import DataLossError, InvalidArgumentError
 from .. import step_totals
 from .sink import FLAG, Steps
@@ -41,7 +41,7 @@ class JsonLines:
                 "or delete it"
             )
         if there and not (len(there) == len(kept) and _ends_well(self._path)):
-            with replaced(self._path) as part:
+            with atomic_replace(self._path) as part:
                 part.write_text("".join(kept.values()), "utf-8")
         self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  # closed by `close`
         return max(kept, default=-1) + 1

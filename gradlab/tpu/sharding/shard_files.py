@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._base.archive import MAX_BYTES, Archive, ArchiveWriter
 from ..._base.atomic_files import FORGOTTEN
-from ..._base.checked_files import checked, field, read_json, whole, write_json
+from ..._base.checked_files import field, integer_field, read_json, report_damage, write_json
 from ...errors import DataLossError
 
 BLOCK = 1 << 22  # bytes of a block, or one row
@@ -120,7 +120,7 @@ class ShardReader:
                 raise DataLossError(
                     f"{self._path} is missing: its manifest names it; load another copy"
                 ) from error
-            stack.enter_context(checked(self._path, _SHARD))
+            stack.enter_context(report_damage(self._path, _SHARD))
             if file.head != self._head:
                 raise ValueError(f"it is of the save {file.head}, the manifest is of {self._head}")
             yield file
@@ -148,7 +148,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         content = read_json(path, _KIND, (VERSION,))
     except FileNotFoundError:
         raise FileNotFoundError(f"no state is saved in {folder}: it has no {MANIFEST}") from None
-    with checked(path, _KIND):
+    with report_damage(path, _KIND):
         _check_fields(content)
     return content
 
@@ -159,16 +159,16 @@ def _check_fields(content: Mapping[str, Any]) -> None:
     files = field(content, "files", list)
     if not re.fullmatch("[0-9a-f]{8}", mark):
         raise ValueError(f"its mark is {mark!r}")
-    if not files or files != shard_names(whole(content, "number", 1), mark, len(files)):
+    if not files or files != shard_names(integer_field(content, "number", 1), mark, len(files)):
         raise ValueError(f"its files are {files!r}, not those of a save")
     if field(content, "strategy", str) not in ("div", "mod"):
         raise ValueError(f"its strategy is {content['strategy']!r}")
-    whole(content, "cores", 1)
+    integer_field(content, "cores", 1)
     for table in field(content, "tables", list):
         (
             field(table, "name", str),
-            whole(table, "rows", 1),
-            whole(table, "width", 1),
+            integer_field(table, "rows", 1),
+            integer_field(table, "width", 1),
             field(table, "slots", list),
         )
     rates = field(content, "pending", list, type(None)) or []

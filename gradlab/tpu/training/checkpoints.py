@@ -24,7 +24,7 @@ from jax.sharding import Mesh
 
 from ..._base.arrays import Array
 from ..._base.atomic_files import FORGOTTEN, sync_folder
-from ..._base.checked_files import checked, field, read_json, whole, write_json
+from ..._base.checked_files import field, integer_field, read_json, report_damage, write_json
 from ..._base.extras import need
 from ..._base.jax import jax, jnp
 from ..._base.options import check_count
@@ -201,9 +201,9 @@ class Checkpoints:
             raise FileNotFoundError(
                 f"no checkpoint of step {step} is in {self._folder}; there are {steps}"
             ) from None
-        with checked(path, _KIND):
+        with report_damage(path, _KIND):
             for name, least in (("step", 0), ("cores", 1), ("devices", 1)):
-                whole(content, name, least)
+                integer_field(content, name, least)
             for name in ("tables", "shared", "tower"):
                 field(content, name, list)
             if not re.fullmatch(r"step-\d+-[0-9a-f]{8}", field(content, "folder", str)):
@@ -296,7 +296,7 @@ def _check_files(folder: Path, files: dict[str, Any]) -> None:
 
     def check(item: tuple[str, Any]) -> None:
         name, expected = item
-        with checked(folder / name, "file of a checkpoint"):
+        with report_damage(folder / name, "file of a checkpoint"):
             actual = _checksum(folder / name)
             if actual != expected:
                 raise ValueError(f"it has (bytes, checksum) {actual}, {expected} were written")
@@ -343,7 +343,7 @@ def _table_reader(folder: Path, content: dict[str, Any]) -> Saved:
 
 def _open_array(folder: Path, name: str) -> Any:
     spec = {"driver": "zarr", "kvstore": {"driver": "file", "path": str(folder / name)}}
-    with checked(folder / name, "array of a checkpoint"):
+    with report_damage(folder / name, "array of a checkpoint"):
         return need("tensorstore", "Checkpoints", "orbax").open(spec, read=True, open=True).result()
 
 

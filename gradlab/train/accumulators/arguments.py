@@ -1,4 +1,8 @@
-"""Arguments of accumulators, read TensorFlow's way."""
+"""Checks and conversions of an accumulator's arguments, as TensorFlow makes them.
+
+A `read_x` function returns the argument in its final form or raises; a `check_x` function only
+raises. `strict` is the accumulator's strict="tf".
+"""
 
 from __future__ import annotations
 
@@ -13,23 +17,26 @@ from ..._base.arrays import Array, as_array, is_jax, is_traced, native_dtype
 from ...errors import DTypeError, InvalidArgumentError, UnsupportedDTypeError
 
 Shape = tuple[int | None, ...] | None
-_STRICT = ("float16", "float32", "float64")
+_STRICT_FLOATS = ("float16", "float32", "float64")
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
-_LOWEST_32, _LOWEST_64 = -(2**31), -(2**63)
+_MIN_INT32 = -(2**31)
+_MIN_INT64 = -(2**63)
 
 
 def read_dtype(dtype: Any, strict: bool) -> np.dtype[Any]:
-    """A float dtype by type, dtype or name."""
+    """Return a float dtype, given by type, dtype or name."""
     if dtype == "bfloat16":
-        import ml_dtypes  # NumPy knows the name only once somebody has imported this
+        import ml_dtypes  # NumPy knows the name only after this import
 
         dtype = ml_dtypes.bfloat16
-    allowed = _STRICT if strict else _FLOATS
+    allowed = _STRICT_FLOATS if strict else _FLOATS
+    refusal = f"dtype must be one of {', '.join(allowed)}, got {dtype!r}"
+    if dtype is None:  # NumPy reads it as float64
+        raise TypeError(refusal)
     try:
-        # None is float64.
-        read = native_dtype(getattr(dtype, "as_numpy_dtype", "" if dtype is None else dtype))
+        read = native_dtype(getattr(dtype, "as_numpy_dtype", dtype))  # TensorFlow's have the name
     except TypeError:
-        raise TypeError(f"dtype must be one of {', '.join(allowed)}, got {dtype!r}") from None
+        raise TypeError(refusal) from None
     if read.name not in allowed:
         raise UnsupportedDTypeError(
             f"an accumulator has no kernel for {read}: use one of {', '.join(allowed)}"
@@ -38,7 +45,7 @@ def read_dtype(dtype: Any, strict: bool) -> np.dtype[Any]:
 
 
 def read_shape(shape: Any) -> Shape:
-    """None for an unknown rank, else a tuple whose entries may be None."""
+    """Return None for an unknown rank, else a tuple in which unknown sizes are None."""
     if shape is None:
         return None
     if isinstance(shape, str | bytes):
@@ -56,7 +63,7 @@ def read_shape(shape: Any) -> Shape:
 
 
 def read_reduction(reduction_type: Any) -> str:
-    """ "MEAN" or "SUM"; None is "MEAN"."""
+    """Return "MEAN" or "SUM"; None is "MEAN"."""
     if reduction_type is None:
         return "MEAN"
     if not isinstance(reduction_type, str):
@@ -69,47 +76,49 @@ def read_reduction(reduction_type: Any) -> str:
 
 
 def read_name(name: Any, what: str) -> str:
-    """A string; None is the empty one."""
+    """Return a string, the empty one for None."""
     if name is not None and not isinstance(name, str):
         raise TypeError(f"{what} must be a string or None, got {name!r}")
     return name or ""
 
 
 def read_step(step: Any, what: str, strict: bool = False) -> Any:
-    """An int, or an int64 array where somebody gives more than one number; floats lose what is behind the point.
+    """Return an int, or an int64 array if `step` has axes; floats are truncated.
 
-    `strict`: a float that no int64 is near becomes the lowest one, as TensorFlow's cast makes it.
+    With `strict` a float outside int64 becomes the lowest int64, as TensorFlow's cast makes it.
     """
     if isinstance(step, str | bytes):
         raise DTypeError(f"{what} must be an integer, got {step!r}")
     if type(step) is int:
-        return _within(_LOWEST_64, step, what)
+        return _read_signed(step, _MIN_INT64, what)
     if step is None:
         raise ValueError(f"{what} is None; give a global step")
     array = np.asarray(read_any(step, what))
     _check_real(array, what)
     if strict and array.ndim == 0 and array.dtype.kind == "f" and not abs(array) < 2.0**63:
-        return _LOWEST_64
+        return _MIN_INT64
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InvalidArgumentError(f"{what} must be finite, got {step!r}")
-    return _within(_LOWEST_64, int(array), what) if array.ndim == 0 else array.astype(np.int64)
+    if array.ndim == 0:
+        return _read_signed(int(array), _MIN_INT64, what)
+    return array.astype(np.int64)
 
 
-def check_whole(step: Any, read: Any, what: str) -> None:
-    """DTypeError for a step that lost something when it was `read`."""
+def check_integral(step: Any, read: Any, what: str) -> None:
+    """Refuse a step that `read_step` truncated to `read` (DTypeError)."""
     if type(step) is not int and not np.array_equal(np.asarray(read_any(step, what)), read):
         raise DTypeError(f"{what} must be an integer, got {step!r}")
 
 
-def _within(lowest: int, n: int, what: str) -> int:
-    """`n`, if it is one of the integers of two's complement of which this is the lowest."""
+def _read_signed(n: int, lowest: int, what: str) -> int:
+    """Return n if it fits into the signed integers of which `lowest` is the least."""
     if lowest <= n < -lowest:
         return n
     raise InvalidArgumentError(f"{what} must fit into {lowest.bit_length()} bits, got {n}")
 
 
 def read_count(num_required: Any) -> Any:
-    """An int, or an array where somebody gives more than one number."""
+    """Return an int, or an array if `num_required` has axes."""
     if num_required is None:
         raise ValueError("num_required is None; say how many gradients to wait for")
     if isinstance(num_required, list | tuple):
@@ -120,11 +129,11 @@ def read_count(num_required: Any) -> Any:
         count = operator.index(num_required)
     except TypeError:
         raise TypeError(f"num_required must be an integer, got {num_required!r}") from None
-    return _within(_LOWEST_32, count, "num_required")
+    return _read_signed(count, _MIN_INT32, "num_required")
 
 
 def check_timeout(timeout: float | None) -> None:
-    """None, or seconds from 0."""
+    """Refuse a timeout that is neither None nor a number of seconds from 0."""
     if timeout is None:
         return
     if not isinstance(timeout, Real):
@@ -135,8 +144,8 @@ def check_timeout(timeout: float | None) -> None:
         )
 
 
-def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:
-    """`x` in this dtype: numbers, lists and NumPy arrays are cast, other arrays must have it."""
+def read_gradient(x: Any, dtype: np.dtype[Any], what: str) -> Array:
+    """Return `x` in this dtype: numbers, lists and NumPy arrays are cast, others must have it."""
     if type(x) is np.ndarray and x.dtype == dtype:
         return x
     array = np.asarray(x) if isinstance(x, int | float | list | tuple) else read_any(x, what)
@@ -153,7 +162,7 @@ def read_array(x: Any, dtype: np.dtype[Any], what: str) -> Array:
 
 
 def read_any(x: Any, what: str) -> Array:
-    """An array in the dtype it has, or TensorFlow gives it."""
+    """Return `x` as an array in its dtype, or the one that TensorFlow gives it; refuse tracers."""
     array = as_array(x, what)
     if is_traced(array):
         raise TypeError(
@@ -168,7 +177,7 @@ def _check_real(array: Array, what: str) -> None:
 
 
 def is_compatible(shape: Sequence[int], declared: Shape) -> bool:
-    """Tell whether both have one rank and agree where a size is known."""
+    """Tell whether a shape has the declared rank and the declared sizes that aren't None."""
     if declared is None or shape == declared:
         return True
     return len(shape) == len(declared) and all(
@@ -176,8 +185,9 @@ def is_compatible(shape: Sequence[int], declared: Shape) -> bool:
     )
 
 
-def shown(shape: Shape) -> str:
-    """For messages: unknown sizes are "?"."""
+def format_shape(shape: Shape) -> str:
+    """Return a shape as messages show it, with "?" for an unknown size."""
     if shape is None:
         return "unknown"
-    return f"({', '.join('?' if n is None else str(n) for n in shape)}{',' * (len(shape) == 1)})"
+    sizes = ["?" if n is None else str(n) for n in shape]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"

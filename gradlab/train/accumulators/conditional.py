@@ -1,4 +1,8 @@
-"""The conditional accumulators a user makes: dense, sparse, and what both share."""
+"""The conditional accumulators that users call: dense, sparse, and their common base.
+
+The classes check and convert arguments, as TensorFlow's Python layer does, and call a `Kernel`,
+which does what TensorFlow's ops do.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,14 @@ from ...errors import DTypeError, InvalidArgumentError, StalenessWarning, warn
 from ..copies import refuse_copies
 from ..variable import current_collection
 from .arguments import (
-    check_whole,
+    check_integral,
+    format_shape,
     is_compatible,
     read_any,
-    read_array,
     read_count,
+    read_gradient,
     read_name,
     read_step,
-    shown,
 )
 from .deadlock import Producer
 from .kernel import DENSE, SPARSE, Kernel, Spec, Taker, kernel_for
@@ -29,17 +33,17 @@ from .sparse_sum import SparseGradient
 
 
 class ConditionalAccumulatorBase:
-    """A sum of gradients that are not too late, and a queue of those who want their mean.
+    """A sum of gradients that are not stale, and a queue of takes of their mean.
 
     A gradient is accepted iff `local_step >= global_step`. A take waits for
-    `count >= num_required`, returns the mean (or sum) of all that are there, empties the
-    accumulator and increments its global step. Threads may share one. After Ctrl-C, or a fork by
-    another thread, in the middle of a call, make a new one: the gradient or the mean at hand may be
-    lost. A take that only waits is safe from that. `ConditionalAccumulator` and
-    `SparseConditionalAccumulator` say how gradients are added.
+    `count >= num_required`, returns the mean (or sum) of all gradients counted, empties the
+    accumulator and increments its global step. Threads may share an accumulator. If Ctrl-C
+    interrupts a call, or another thread forks the process during one, make a new accumulator: the
+    gradient or the mean at hand may be lost. A take that only waits is safe from that.
+    `ConditionalAccumulator` and `SparseConditionalAccumulator` say how gradients are added.
     """
 
-    _KIND = ""  # what it adds up, and the name of TensorFlow's node
+    _KIND = ""  # DENSE or SPARSE: the kind of the kernel, and the default name of TensorFlow's node
 
     def __init__(
         self,
@@ -53,22 +57,20 @@ class ConditionalAccumulatorBase:
         mean: str = "row",
     ) -> None:
         spec = Spec.read(self._KIND, dtype, shape, reduction_type, strict, sum_dtype, mean)
-        shared_name, name = (
-            read_name(shared_name, "shared_name"),
-            read_name(name, "name") or self._KIND,
-        )
-        self.dtype, self._shape, self._strict = spec.dtype, spec.shape, spec.strict
+        shared_name = read_name(shared_name, "shared_name")
+        name = read_name(name, "name") or self._KIND
+        self.dtype = spec.dtype
+        self._shape = spec.shape
+        self._strict = spec.strict
         self._in_graph = current_collection().graph
-        self.name = self._named(name)
+        self.name = self._name_node(name)
         self._kernel = kernel_for(spec, shared_name, self.name)
-        # TensorFlow destroys it for all with the first object that is deleted.
+        # In TensorFlow the kernel that several objects share goes with the first of them.
         if spec.strict and not self._in_graph:
             weakref.finalize(self, self._kernel.delete).atexit = False
 
-    def _named(self, name: str) -> str:
-        """The last part of the name of TensorFlow's node; in TensorFlow without a graph there is no
-        node.
-        """
+    def _name_node(self, name: str) -> str:
+        """Return the last part of the name of TensorFlow's node, "" if TensorFlow makes none."""
         if self._in_graph:
             name = current_collection().unique_name(name)
         elif self._strict:
@@ -82,7 +84,7 @@ class ConditionalAccumulatorBase:
 
     @property
     def accumulator_ref(self) -> Kernel:
-        """The accumulator itself, as `gl.raw_ops` take it; its methods skip what is checked before an op runs."""
+        """The kernel, which `gl.raw_ops` take as a handle; it makes only the checks of the ops."""
         return self._kernel
 
     @property
@@ -91,45 +93,48 @@ class ConditionalAccumulatorBase:
         return self._kernel.step
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> None:
-        """global_step = new_global_step, any integer; gradients already counted stay, and no taker is served.
+        """Set the global step to any integer; gradients counted so far stay, no take is served.
 
-        Going back is a StalenessWarning; TensorFlow, and so `strict`, only writes it to a log.
+        Going back is a StalenessWarning; TensorFlow, and so `strict`, only logs it.
         """
-        step, before = self._read_step(new_global_step, "new_global_step"), self.global_step
-        if not self._strict and isinstance(step, int) and step < before:
-            words = (
-                f"global_step of {self.name} goes back from {before} to {step}: gradients of old "
-                "steps pass again"
+        step = self._read_step(new_global_step, "new_global_step")
+        old_step = self.global_step
+        if not self._strict and isinstance(step, int) and step < old_step:
+            warn(
+                f"global_step of {self.name} goes back from {old_step} to {step}: gradients of old "
+                "steps pass again",
+                StalenessWarning,
             )
-            warn(words, StalenessWarning)
         self._kernel.set_global_step(step)
 
     def num_accumulated(self, name: str | None = None) -> int:
-        """The number of gradients counted since the last take."""
+        """Return the number of gradients counted since the last take."""
         return self._kernel.num_accumulated()
 
     def take_grad(
         self, num_required: int, name: str | None = None, *, timeout: float | None = None
     ) -> Any:
-        """Wait until at least `num_required` gradients are there; return their mean (or sum) and start a new round.
+        """Wait for `num_required` gradients, return their mean (or sum) and start a new round.
 
-        Takers are served in order of arrival, one per round. The divisor is the number of gradients
-        there are. In JupyterLab, whose widgets may still act, a hopeless wait is noticed only with
-        a `timeout`, or when those who bring gradients are declared by `producing()`.
+        Takes are served in order of arrival, one a round. The divisor is the number of gradients
+        counted, which may be larger than `num_required`. In JupyterLab a widget could still end any
+        wait, so a hopeless one is noticed only with a `timeout`, or if the threads that bring
+        gradients are declared by `producing()`.
 
         Raises:
-            DeadlineExceededError: `timeout` seconds have passed. Nothing is consumed then, nor in
-                these cases:
+            DeadlineExceededError: `timeout` seconds have passed.
             CancelledError: the accumulator was closed, or `cancel` ended the wait.
-            DeadlockError: there is no timeout, and nothing alive can bring what is missing.
-            InvalidArgumentError: `num_required` is below 1 or no scalar.
+            DeadlockError: there is no timeout, and no living thread can bring more gradients.
+            InvalidArgumentError: `num_required` is below 1 or not a scalar.
             TypeError: it isn't an integer.
+
+        No gradient is consumed in any of these cases.
         """
-        read_name(name, "name")  # a second argument that was meant as timeout
+        read_name(name, "name")  # refuses a timeout that was passed as the second argument
         return self._kernel.take(self._read_count(num_required), timeout=timeout)
 
     def try_take(self, num_required: int) -> Any:
-        """Take a mean without waiting, else return None: too few gradients, or another taker waits."""
+        """Take a mean without waiting; None if gradients are too few or another take waits."""
         return self._kernel.try_take(self._read_count(num_required))
 
     def request(self, num_required: int, name: str | None = None) -> Taker:
@@ -142,31 +147,31 @@ class ConditionalAccumulatorBase:
     def cancel(self, taker: Taker) -> bool:
         """End the wait of a taker with CancelledError; it consumes nothing.
 
-        False if it was done already.
+        Return False if it was done already.
         """
         if not isinstance(taker, PendingTake):
             raise TypeError(f"cancel takes what request returned, got {taker!r}")
         return self._kernel.cancel(taker)
 
     def peek(self) -> Peek:
-        """Return what is inside, as copies: step, count, sum, and the value a take would return now."""
+        """Return a copy of the content: step, count, sum, and what a take would return."""
         return self._kernel.peek()
 
     def why_waiting(self) -> list[Waiting]:
-        """For each taker, the next first: what it needs, what is there, and what was dropped since it came and why."""
-        return self._kernel.why()
+        """Return for each pending take, the next one first, why it waits."""
+        return self._kernel.why_waiting()
 
     def producing(self) -> Producer:
-        """`with accumulator.producing():` declares that this thread brings gradients until the block ends.
+        """Declare by `with accumulator.producing():` that this thread brings gradients.
 
-        Once anybody has declared this and all who did are gone, takes that wait forever raise
-        DeadlockError. Call it before a thread starts to promise for it; the promise becomes that of
-        the thread that enters the block.
+        Once at least one thread has declared it and all of them have ended, takes without a timeout
+        raise DeadlockError. It may be called before a thread starts; the thread that enters the
+        block counts.
         """
         return self._kernel.producing()
 
     def close(self) -> None:
-        """End all waits with CancelledError; only looking is possible then."""
+        """End all waits with CancelledError; after that the content can only be looked at."""
         self._kernel.close()
 
     def __enter__(self) -> Any:
@@ -176,12 +181,12 @@ class ConditionalAccumulatorBase:
         self.close()
 
     def _read_step(self, step: Any, what: str) -> Any:
-        # Nearly always, and what follows costs a tenth of a small gradient.
+        # Nearly always; the checks below take a tenth of an `apply_grad` of a small gradient.
         if type(step) is int and 0 <= step < 2**63:
             return step
         read = read_step(step, what, self._strict)
         if not self._strict:
-            check_whole(step, read, what)
+            check_integral(step, read, what)
         if self._in_graph and not isinstance(read, int):
             raise InvalidArgumentError(f"{what} must be a scalar, got shape {read.shape}")
         return read
@@ -189,7 +194,7 @@ class ConditionalAccumulatorBase:
     def _read_count(self, num_required: Any) -> Any:
         if type(num_required) is int:
             return num_required
-        # A tensor has its dtype for good.
+        # TensorFlow doesn't convert tensors.
         if self._strict and is_jax(num_required) and num_required.dtype != np.int32:
             raise DTypeError(f"num_required must be int32, got an array of {num_required.dtype}")
         return read_count(num_required)
@@ -201,36 +206,39 @@ class ConditionalAccumulatorBase:
 
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
-    """The mean of gradients that are not too late: accepted iff `local_step >= global_step`, added as they arrive.
+    """The mean of dense gradients that are not stale: accepted iff `local_step >= global_step`.
 
-        apply: sum += grad; count += 1           take: mean = sum / count; count = 0; global_step += 1
+        apply: sum += grad; count += 1
+        take: mean = sum / count; count = 0; global_step += 1
 
     Args:
         dtype: float16, bfloat16, float32 or float64; the sum is rounded to it after every addition.
-        shape: of the gradients; None, or entries that are None, leave it to the first gradient of a
+        shape: of the gradients; None, or an entry of None, is settled by the first gradient of a
             round.
-        shared_name: accumulators of one collection with one shared_name are one.
+        shared_name: objects of one collection with the same shared_name share an accumulator.
         name: for messages.
         reduction_type: "MEAN" or "SUM".
-        strict: "tf" does as TensorFlow does where that is a trap: without a graph, accumulators
-            without a shared_name that are made alike are one, which goes with the first of them; a
-            step in a vector of one raises and counts.
+        strict: "tf" reproduces TensorFlow's traps. Without a graph, objects with equal arguments
+            and no shared_name share an accumulator, which is deleted with the first of them. A step
+            of shape (1,) raises, but is used.
         sum_dtype: what to add in, if not in `dtype`: float32 keeps a float16 sum from sticking or
             overflowing.
 
     Raises: UnsupportedDTypeError, InvalidArgumentError, TypeError for other dtypes, shapes,
     reductions and names.
 
-    NumPy stays NumPy, JAX stays JAX; gradients are copied, and what was taken never changes. Calls
-    happen at once, in a `gl.Graph` too. Differs from TensorFlow: `apply_grad` tells what became of
-    the gradient, `take_grad` has a time limit and Ctrl-C ends it, what kills TensorFlow's process
-    is an InvalidArgumentError; bfloat16; and the methods that look inside.
+    NumPy stays NumPy, JAX stays JAX; gradients are copied, and a mean never changes after it was
+    taken. Calls happen at once, in a `gl.Graph` too. Differs from TensorFlow: `apply_grad` returns
+    what became of the gradient; `take_grad` has a timeout, and Ctrl-C ends it; what kills
+    TensorFlow's process is an InvalidArgumentError; bfloat16; and the methods that look inside.
 
     Source: `tf.compat.v1.ConditionalAccumulator`, TensorFlow 2.21 (2026).
 
     >>> acc = ConditionalAccumulator("float32", shape=(2,))
-    >>> acc.apply_grad([1.0, 2.0], local_step=0).accepted, acc.apply_grad([3.0, 6.0], local_step=0).count
-    (True, 2)
+    >>> acc.apply_grad([1.0, 2.0], local_step=0).accepted
+    True
+    >>> acc.apply_grad([3.0, 6.0], local_step=0).count
+    2
     >>> acc.take_grad(2).tolist(), acc.global_step
     ([2.0, 4.0], 1)
     >>> late = acc.apply_grad([9.0, 9.0], local_step=0)
@@ -254,7 +262,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype)
 
     def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Receipt:
-        """Add a gradient if `local_step >= global_step`, else drop it; the receipt says which, and why.
+        """Add a gradient if `local_step >= global_step`, else drop it; return which, and why.
 
         Args:
             grad: array of this dtype; numbers, lists and NumPy arrays are cast; IndexedSlices are
@@ -262,17 +270,21 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             local_step: the global step that the gradient was computed at, as 2 or 2.0.
 
         Raises:
-            InvalidArgumentError: `grad` does not fit the shape, `local_step` is no scalar.
+            InvalidArgumentError: `grad` does not fit the shape, `local_step` is not a scalar.
             DTypeError: a JAX array or a Variable of another dtype; strings; a `local_step` of 1.5
                 (TensorFlow and `strict` make it 1).
             ValueError: None, ragged lists.
         """
         if isinstance(grad, IndexedSlices):
-            grad = self._densified(grad)
-        gradient = read_array(grad, self.dtype, "grad")
+            if grad.dtype != self.dtype:
+                raise DTypeError(
+                    f"these IndexedSlices have dtype {grad.dtype}, the accumulator {self.dtype}"
+                )
+            grad = grad.to_dense()
+        gradient = read_gradient(grad, self.dtype, "grad")
         if gradient.shape != self._shape and not is_compatible(gradient.shape, self._shape):
             raise InvalidArgumentError(
-                f"grad must have shape {shown(self._shape)}, got {gradient.shape}"
+                f"grad must have shape {format_shape(self._shape)}, got {gradient.shape}"
             )
         return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
 
@@ -280,42 +292,35 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         self, num_required: int, name: str | None = None, *, timeout: float | None = None
     ) -> Array:
         taken: Array = super().take_grad(num_required, name, timeout=timeout)
-        # Objects of different shapes share one accumulator only here. TensorFlow notices now, and
-        # the mean is gone.
+        # Only with strict="tf" and without a graph can objects of different shapes share an
+        # accumulator. TensorFlow notices it now, when the mean is already lost.
         is_shared = self._strict and not self._in_graph
         if is_shared and not is_compatible(taken.shape, self._shape):
             raise InvalidArgumentError(
-                f"what was taken has shape {taken.shape}, this accumulator {shown(self._shape)} "
-                "under one shared_name"
+                f"what was taken has shape {taken.shape}, this accumulator "
+                f"{format_shape(self._shape)} under one shared_name"
             )
         return taken
 
-    def _densified(self, grad: IndexedSlices) -> Array:
-        if grad.dtype != self.dtype:
-            raise DTypeError(
-                f"these IndexedSlices have dtype {grad.dtype}, the accumulator {self.dtype}"
-            )
-        return grad.to_dense()
-
 
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
-    """The mean of sparse gradients that are not too late: accepted iff `local_step >= global_step`.
+    """The mean of sparse gradients that are not stale: accepted iff `local_step >= global_step`.
 
         apply: row[i] += values[k] for i = indices[k]; count[i] += 1
-        take:  row[i] / count[i]  (mean="row", TensorFlow's)   or   row[i] / number of gradients  (mean="gradient")
+        take:  row[i] / count[i]                  mean="row", TensorFlow's
+               row[i] / number of gradients       "gradient"
 
     Args:
         dtype, shared_name, name, reduction_type, strict, sum_dtype: as for ConditionalAccumulator.
-        shape: of the whole tensor; None and () mean unknown. With an entry of None, rows may have
-            more axes; with none they have exactly these, where TensorFlow, and so `strict`, lets
-            more pass.
+        shape: of the whole tensor; None and () mean unknown. If an entry is None, or with `strict`,
+            as in TensorFlow, rows may have more axes than declared.
         mean: "row" divides each row by the number of gradients that contained it, "gradient" by the
-            number of all, as the dense accumulator does.
+            number of all gradients, as the dense accumulator does.
 
-    `strict="tf"` merges rows as TensorFlow does, which assumes that indices are sorted and
-    distinct, and lets negative ones and a grad_shape that contradicts the rows pass; outside a
-    Graph it is a RuntimeError, as there. Otherwise rows of one index are summed first and count
-    once, and what contradicts is refused. Source: `tf.compat.v1.SparseConditionalAccumulator`,
+    `strict="tf"` merges rows as TensorFlow does: it assumes that indices are sorted and distinct,
+    and accepts negative ones and a grad_shape that contradicts the rows; outside a Graph it is a
+    RuntimeError, as there. Otherwise rows of one index are summed first and count once, and
+    contradictions are refused. Source: `tf.compat.v1.SparseConditionalAccumulator`,
     TensorFlow 2.21 (2026).
 
     >>> acc = SparseConditionalAccumulator("float32", shape=(4, 1))
@@ -344,27 +349,27 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     ) -> None:
         if strict == "tf" and not current_collection().graph:
             raise RuntimeError(
-                "TensorFlow has sparse accumulators in graphs only: make it within `with gl.Graph().as_default():`, or "
-                'leave out strict="tf"'
+                "TensorFlow has sparse accumulators in graphs only: make it within "
+                '`with gl.Graph().as_default():`, or leave out strict="tf"'
             )
         super().__init__(dtype, shape, shared_name, name, reduction_type, strict, sum_dtype, mean)
 
     def apply_grad(
         self,
         grad_indices: Any,
-        grad_values: Any = ...,  # required: the default is for who gives IndexedSlices alone
+        grad_values: Any = ...,  # required; the default catches calls with IndexedSlices alone
         grad_shape: Any = None,
         local_step: Any = 0,
         name: str | None = None,
     ) -> Receipt:
-        """Add rows if `local_step >= global_step`, else drop them without looking at them.
+        """Add rows if `local_step >= global_step`, else drop them unchecked.
 
         Args:
             grad_indices: (n,) integers.
             grad_values: (n, ...) rows of this dtype; lists and NumPy arrays are cast (not with
                 `strict`).
-            grad_shape: of the whole tensor; None and () mean unknown. It must fit the rows, at
-                which TensorFlow, and so `strict`, does not look.
+            grad_shape: of the whole tensor; None and () mean unknown. It must fit the rows, which
+                TensorFlow, and so `strict`, doesn't check.
             local_step: the global step that the gradient was computed at, as 2 or 2.0.
 
         Raises:
@@ -375,42 +380,44 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         """
         if isinstance(grad_indices, IndexedSlices) or grad_values is ...:
             raise TypeError(
-                "apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad "
+                "apply_grad needs grad_indices and grad_values; apply_indexed_slices_grad takes "
                 "IndexedSlices"
             )
-        what = "grad_values"
-        values = (
-            read_any(grad_values, what)
-            if self._strict
-            else read_array(grad_values, self.dtype, what)
-        )
-        shape = None if grad_shape is None else _integers(grad_shape, "grad_shape", self._strict)
-        gradient = SparseGradient(
-            _integers(grad_indices, "grad_indices", self._strict), values, shape
-        )
+        if self._strict:
+            values = read_any(grad_values, "grad_values")
+        else:
+            values = read_gradient(grad_values, self.dtype, "grad_values")
+        shape = None
+        if grad_shape is not None:
+            shape = _read_integers(grad_shape, "grad_shape", self._strict)
+        indices = _read_integers(grad_indices, "grad_indices", self._strict)
+        gradient = SparseGradient(indices, values, shape)
         return self._kernel.apply(gradient, self._read_step(local_step, "local_step"))
 
     def apply_indexed_slices_grad(
         self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None
     ) -> Receipt:
-        """`apply_grad` of the parts of IndexedSlices; anything without them is an AttributeError."""
+        """Call `apply_grad` with the parts of IndexedSlices; AttributeError for anything else."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step)
 
     def take_indexed_slices_grad(
         self, num_required: int, name: str | None = None, *, timeout: float | None = None
     ) -> IndexedSlices:
-        """`take_grad` as IndexedSlices. Where the accumulator has no first size their dense_shape
-        is None; with `strict` it begins with -1, as in TensorFlow.
+        """Return `take_grad` as IndexedSlices.
+
+        If the accumulator doesn't know its first size, their dense_shape is None; with `strict` it
+        begins with -1, as in TensorFlow.
         """
         taken = self.take_grad(num_required, name, timeout=timeout)
         shape = tuple(taken.shape.tolist())
+        is_known = min(shape) >= 0
         return IndexedSlices(
-            taken.values, taken.indices, shape if self._strict or min(shape) >= 0 else None
+            taken.values, taken.indices, shape if self._strict or is_known else None
         )
 
 
-def _integers(x: Any, what: str, strict: bool) -> Any:
-    """int64; TensorFlow cuts off what is behind the point."""
+def _read_integers(x: Any, what: str, strict: bool) -> Any:
+    """Return int64; with `strict` floats are truncated, as in TensorFlow."""
     array = np.asarray(read_any(x, what))
     if array.size and array.dtype.kind not in ("biuf" if strict else "iu"):
         raise DTypeError(f"{what} must be integers, got {array.dtype}")

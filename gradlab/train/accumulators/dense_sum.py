@@ -24,7 +24,7 @@ import numpy as np
 from ..._base.arrays import Array, flush_denormals, is_jax, namespace, precision, quiet
 from ..._base.forks import renew_in_child
 from ...errors import InvalidArgumentError
-from .arguments import Shape, is_compatible, shown
+from .arguments import Shape, format_shape, is_compatible
 
 
 class DenseSum:
@@ -42,6 +42,7 @@ class DenseSum:
         self,
         dtype: np.dtype[Any],
         shape: Shape,
+        *,
         is_mean: bool,
         sum_dtype: np.dtype[Any],
         flushes_denormals: bool,
@@ -52,8 +53,8 @@ class DenseSum:
         self._sum_dtype = sum_dtype
         self._flushes_denormals = flushes_denormals
         self._add_quietly: Callable[[Array, Array, Array], Array]
-        # A thread may be inside the context at the instant of a fork; in the child it never leaves
-        # it.
+        # Another thread may be inside the context of this addition at the instant of a fork. In the
+        # child that thread is gone and never leaves it, so the child needs a new context.
         renew_in_child(self, "_add_quietly", _make_quiet_add)
         self._total: Any = None
         self.count = 0
@@ -84,7 +85,7 @@ class DenseSum:
         return self._total.copy(), self._reduce(self._total.copy())
 
     def _copy(self, gradient: Array) -> Array:
-        """Return a copy in the dtype of the sum, as the caller may overwrite or donate its own."""
+        """Return a copy in the dtype of the sum; the caller may later overwrite its gradient."""
         if is_jax(gradient):
             with precision(self._sum_dtype):
                 return namespace(gradient).array(gradient, self._sum_dtype, copy=True)
@@ -127,7 +128,8 @@ class DenseSum:
     def _check_declared_shape(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self._shape):
             raise InvalidArgumentError(
-                f"the accumulator has shape {shown(self._shape)}, got a gradient of shape {shape}"
+                f"the accumulator has shape {format_shape(self._shape)}, got a gradient of shape "
+                f"{shape}"
             )
 
     def _check_shape_of_round(self, shape: tuple[int, ...]) -> None:

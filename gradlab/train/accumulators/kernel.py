@@ -11,9 +11,10 @@ Each method takes the lock, calls the machine once and releases the lock. A take
 served at once is queued as a `Taker`, and its thread sleeps, without the lock, until the machine
 finishes the take.
 
-Each taker has an event of its own. A condition variable on the lock would be shorter, but
-`Condition.wait` gives the lock back while it sleeps: a KeyboardInterrupt that arrives while it
-takes the lock again leaves the `with` block to release a lock that another thread holds.
+Each taker has an event of its own. A condition variable on the lock would be shorter, but isn't
+safe from Ctrl-C: `Condition.wait` releases the lock while it sleeps, and takes it again at the end.
+A KeyboardInterrupt before it has the lock ends the `with` block, which then releases a lock that
+another thread holds.
 
 After Ctrl-C: a take that is waiting leaves the queue and consumes nothing. Ctrl-C in the middle of
 the arithmetic, or at the instant at which a take is served, may lose the gradient or the mean at
@@ -45,12 +46,12 @@ from ..variable import Collection, current_collection
 from .arguments import (
     Shape,
     check_timeout,
+    format_shape,
     read_count,
     read_dtype,
     read_reduction,
     read_shape,
     read_step,
-    shown,
 )
 from .deadlock import Producer, Wait
 from .dense_sum import DenseSum
@@ -105,7 +106,7 @@ class Taker(PendingTake):
 
 
 class Kernel:
-    """One accumulator. Several Python objects may refer to it.
+    """One accumulator, named for TensorFlow's kernel. Several Python objects may refer to it.
 
     Its methods check what TensorFlow checks when an op runs; Python's checks come before.
     Where TensorFlow's process dies, they raise InvalidArgumentError and change nothing.
@@ -129,14 +130,14 @@ class Kernel:
             raise InvalidArgumentError(
                 f"{self.name} has dtype {self.dtype}, got a gradient of dtype {gradient.dtype}"
             )
-        if type(local_step) is int:  # nearly always
-            step, late_error = local_step, None
-        else:
+        late_error = None
+        step = local_step
+        if type(local_step) is not int:  # rarely
             step, late_error = self._read_scalar(local_step, "local_step")
         with self._lock:
             self._check_open()
             receipt = self._machine.apply(gradient, step)
-        if late_error is not None:  # TensorFlow uses a step in a vector of one, then refuses it
+        if late_error is not None:  # TensorFlow uses a step of shape (1,), then refuses it
             raise late_error
         return receipt
 
@@ -166,7 +167,7 @@ class Kernel:
                 raise
             # It was served between the last look and the withdrawal, so the value counts.
         except BaseException:
-            # Ctrl-C, or a check above that failed. Nobody would collect the value of this take, so
+            # Ctrl-C, or a check above that failed. No caller would get the value of this take, so
             # it must not stay in the queue and use up a round.
             self._withdraw(taker)
             raise
@@ -207,19 +208,19 @@ class Kernel:
             return self._machine.step
 
     def peek(self) -> Peek:
-        """Return copies of what is inside."""
+        """Return a copy of the content."""
         with self._lock:
             self._check_exists()
             return self._machine.peek()
 
-    def why(self) -> list[Waiting]:
+    def why_waiting(self) -> list[Waiting]:
         """Return one record for each pending take."""
         with self._lock:
             self._check_exists()
-            return self._machine.explain_waits()
+            return self._machine.why_waiting()
 
     def close(self) -> None:
-        """End all waits with CancelledError. What is inside can still be looked at."""
+        """End all waits with CancelledError. The content can still be looked at."""
         error = CancelledError(
             f"a take was cancelled: {self.name} was closed while it waited; nothing is lost by that"
         )
@@ -251,7 +252,7 @@ class Kernel:
         """Wait until a take is done, at most `timeout` seconds.
 
         Both loops sleep in slices: on Windows Ctrl-C doesn't interrupt a sleeping lock, and without
-        a timeout somebody must look now and then whether anything alive can still end the wait.
+        a timeout this thread must check now and then whether any other can still end the wait.
 
         Raises: DeadlineExceededError, DeadlockError. The take stays in the queue.
         """
@@ -296,22 +297,24 @@ class Kernel:
 
     def _why_one(self, taker: Taker) -> str:
         with self._lock:
-            for waiting in self._machine.explain_waits():
+            for waiting in self._machine.why_waiting():
                 if waiting.taker is taker:
                     return waiting.text
         return "served just now"
 
     def _new_taker(self, num_required: Any, dtype: Any = None) -> Taker:
-        if dtype is not None and (requested := read_dtype(dtype, strict=False)) != self.dtype:
-            raise InvalidArgumentError(
-                f"{self.name} has dtype {self.dtype}, a take asks for {requested}"
-            )
+        if dtype is not None:
+            requested = read_dtype(dtype, strict=False)
+            if requested != self.dtype:
+                raise InvalidArgumentError(
+                    f"{self.name} has dtype {self.dtype}, a take asks for {requested}"
+                )
         return Taker(self, _read_num_required(num_required))
 
     def _read_scalar(self, value: Any, name: str) -> tuple[int, InvalidArgumentError | None]:
         """Return an integer, and the error to raise once it was used.
 
-        With `strict`, one number in a vector is used before it is refused, as in TensorFlow.
+        With `strict`, a step of shape (1,) is used before it is refused, as in TensorFlow.
         """
         step = read_step(value, name)
         if isinstance(step, int):
@@ -326,14 +329,14 @@ class Kernel:
         if self._is_closed:
             raise RuntimeError(f"{self.name} is closed; make a new accumulator")
         if self._is_deleted:
-            raise self._deleted_error()
+            raise self._make_deleted_error()
 
     def _check_exists(self) -> None:
         """Refuse a deleted accumulator. Call it under the lock."""
         if self._is_deleted:
-            raise self._deleted_error()
+            raise self._make_deleted_error()
 
-    def _deleted_error(self) -> NotFoundError:
+    def _make_deleted_error(self) -> NotFoundError:
         return NotFoundError(
             f'{self.name} was deleted: with strict="tf" accumulators without a name are one '
             "object, and it goes with the first of them; give each a shared_name"
@@ -353,7 +356,7 @@ SPARSE = "sparse_conditional_accumulator"
 
 @dataclass(frozen=True)
 class Spec:
-    """What is fixed when an accumulator is made. `Spec.read` checks it."""
+    """The arguments of an accumulator's constructor, checked and converted by `Spec.read`."""
 
     kind: str  # DENSE or SPARSE
     dtype: np.dtype[Any]
@@ -374,7 +377,7 @@ class Spec:
         sum_dtype: Any = None,
         mean: Any = "row",
     ) -> Spec:
-        """Return the spec of a constructor's arguments, which says what is raised."""
+        """Return the spec of these arguments; errors are those of `ConditionalAccumulator`."""
         strict = is_strict(strict)
         if mean not in ("row", "gradient"):
             raise ValueError(f'mean must be "row" or "gradient", got {mean!r}')
@@ -393,13 +396,24 @@ class Spec:
         """Return an empty sum of this kind."""
         is_mean = self.reduction_type == "MEAN"
         if self.kind == DENSE:
-            return DenseSum(self.dtype, self.shape, is_mean, self.sum_dtype, self.strict)
+            return DenseSum(
+                self.dtype,
+                self.shape,
+                is_mean=is_mean,
+                sum_dtype=self.sum_dtype,
+                flushes_denormals=self.strict,  # as TensorFlow's CPU kernels do
+            )
         return SparseSum(
-            self.dtype, self.shape, is_mean, self.sum_dtype, self.mean == "row", self.strict
+            self.dtype,
+            self.shape,
+            is_mean=is_mean,
+            sum_dtype=self.sum_dtype,
+            by_row=self.mean == "row",
+            strict=self.strict,
         )
 
     def __str__(self) -> str:
-        text = f"{self.reduction_type} of {self.dtype}, shape {shown(self.shape)}"
+        text = f"{self.reduction_type} of {self.dtype}, shape {format_shape(self.shape)}"
         if self.kind == SPARSE:
             text += f", mean by {self.mean}"
         if self.sum_dtype != self.dtype:
@@ -430,9 +444,11 @@ def kernel_for(spec: Spec, shared_name: str, name: str) -> Kernel:
     """Return the kernel with this shared_name in the current collection, or a new one.
 
     Strict specs without a shared_name and outside a graph share a kernel if they are equal, as in
-    TensorFlow, where nothing compares specs of one shared_name either.
+    TensorFlow. TensorFlow doesn't compare the specs of one shared_name, so a strict spec gets the
+    kernel of that name, whatever its spec.
 
-    Raises: InvalidArgumentError if the shared_name belongs to another spec, unless it is strict.
+    Raises: InvalidArgumentError if the shared_name belongs to another spec and this one isn't
+    strict.
     """
     collection = current_collection()
     key: Hashable = None

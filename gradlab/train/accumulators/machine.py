@@ -5,15 +5,15 @@
     cancel(take)                  removes it
 
 A take is served when it is first in the queue and `count >= num_required`. It gets the mean (or
-sum) of all gradients that are there; then the sum is empty and `step` is 1 higher. Takes are served
+sum) of all gradients counted; then the sum is empty and `step` is 1 higher. Takes are served
 strictly in order of arrival: one that needs few gradients waits behind one that needs many, as in
 TensorFlow.
 
-Served takes are told through `PendingTake.notify`; `Kernel` makes that wake a thread, and is what
-holds the lock.
+A take that is served calls its `notify`. `kernel.py` holds a lock around each call, and its takes
+(`Taker`) wake the threads that wait for them in `notify`.
 
 The invariant: after each method the first take of the queue, if there is one, needs more gradients
-than there are. A method that raises has changed nothing.
+than are counted. A method that raises has changed nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ...errors import CancelledError, InvalidArgumentError
 class Receipt(NamedTuple):
     """The verdict on a gradient. True if it was accepted.
 
-    `count` is the number of gradients including this one. `served` is the take that got their mean
-    because of it, or None.
+    `count` is the number of gradients including this one. `served` is the take that this gradient
+    completed, or None.
     """
 
     accepted: bool
@@ -40,7 +40,7 @@ class Receipt(NamedTuple):
 
     @property
     def comparison(self) -> str:
-        """Why: the gradient's step beside the accumulator's, "2 < 3"."""
+        """The comparison of steps that decided, the gradient's first: "2 < 3"."""
         sign = ">=" if self.accepted else "<"
         return f"{self.local_step} {sign} {self.step}"
 
@@ -55,7 +55,7 @@ class Receipt(NamedTuple):
 
 
 class Peek(NamedTuple):
-    """The content of an accumulator.
+    """A copy of the content of an accumulator.
 
     `value` is what a take would return now. `sum` and `value` are None while nothing is counted.
     `row_counts` (sparse only) has one entry per row: how many gradients contained it.
@@ -117,7 +117,7 @@ class PendingTake:
         self.notify()
 
     def notify(self) -> None:
-        """Wake whatever waits for this take. Nothing does until a subclass says so."""
+        """Wake the threads that wait for this take; here nothing, because only `Taker` has them."""
 
 
 class Machine:
@@ -134,11 +134,11 @@ class Machine:
         return self._sum.count
 
     def apply(self, gradient: Any, local_step: int) -> Receipt:
-        """Accept the gradient if `local_step >= step`. One that is dropped isn't looked at."""
+        """Accept the gradient if `local_step >= step`; otherwise drop it without any check."""
         step = self.step
         if local_step < step:
-            # Not needed to decide anything. It lets `why_waiting` name the usual cause of a hang:
-            # a worker that never reads the step, so that all its gradients are too old.
+            # Counted only for `why_waiting`. It can thus name the usual cause of a hang: a worker
+            # that never reads the step, so that all its gradients are stale.
             for take in self.queue:
                 take.dropped[local_step] += 1
             return Receipt(False, local_step, step, self.count)
@@ -176,12 +176,12 @@ class Machine:
             self.queue.popleft().finish(error=error)
 
     def peek(self) -> Peek:
-        """Return copies of what is inside."""
+        """Return a copy of the content."""
         if self.count == 0:
             return Peek(self.step, 0, None, None)
         return Peek(self.step, self.count, *self._sum.peek())
 
-    def explain_waits(self) -> list[Waiting]:
+    def why_waiting(self) -> list[Waiting]:
         """Return one record for each pending take, the next one first."""
         return [self._explain(take, position) for position, take in enumerate(self.queue, start=1)]
 
@@ -212,7 +212,7 @@ class Machine:
 
     def _explain_dropped(self, dropped: Counter[int]) -> str:
         """Say how many gradients were dropped and why."""
-        # A local_step of 0 was most likely forgotten.
+        # 0 is the default of `apply_grad`, so the caller most likely forgot to pass a local_step.
         names = [f"{step} (the default)" if step == 0 else str(step) for step in sorted(dropped)]
         steps = ", ".join(names)
         reason = f"all had local_step {steps}" if len(names) == 1 else f"local_step was {steps}"

@@ -12,7 +12,7 @@ from ..._base.arrays import Array, as_array, set_rows, take_rows
 from ..._base.slices import IndexedSlices
 from ...rules import dense_and_sparse
 from ...rules.rule import Shared, Slots
-from ..hyperparameters import Rate
+from ..hyperparameters import LearningRate, Rate
 from ..kernel_order import with_order
 from ..rule_optimizer import RuleOptimizer
 from ..variable import GraphKey, Variable
@@ -29,7 +29,7 @@ class AdaMaxOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without
-            arguments.
+            arguments; the learning rate also a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
@@ -48,7 +48,7 @@ class AdaMaxOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRate = 0.001,
         beta1: Rate = 0.9,
         beta2: Rate = 0.999,
         epsilon: Rate = 1e-8,
@@ -88,7 +88,7 @@ class NadamOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without
-            arguments.
+            arguments; the learning rate also a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
@@ -110,7 +110,7 @@ class NadamOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRate = 0.001,
         beta1: Rate = 0.9,
         beta2: Rate = 0.999,
         epsilon: Rate = 1e-8,
@@ -139,7 +139,7 @@ class LazyAdamOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without
-            arguments.
+            arguments; the learning rate also a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
@@ -158,7 +158,7 @@ class LazyAdamOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRate = 0.001,
         beta1: Rate = 0.9,
         beta2: Rate = 0.999,
         epsilon: Rate = 1e-8,
@@ -190,7 +190,7 @@ class AdamGSOptimizer(RuleOptimizer):
         global_step: a scalar variable, which is read at every step, or a number that stays. Give a
             variable to `apply_gradients` or `minimize` too, else every step is the first one.
         learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without
-            arguments.
+            arguments; the learning rate also a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
@@ -214,7 +214,7 @@ class AdamGSOptimizer(RuleOptimizer):
     def __init__(
         self,
         global_step: Variable | int = 0,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRate = 0.001,
         beta1: Rate = 0.9,
         beta2: Rate = 0.999,
         epsilon: Rate = 1e-8,

@@ -7,12 +7,12 @@ from typing import Any
 
 from ..._base.arrays import namespace
 from ..._base.slices import IndexedSlices
+from ..._base.tensors import compute_now
 from ...rules.dense_and_sparse import whole
 from ..gradient_checks import check_step, checked_pairs
-from ..graph import AtOnce
-from ..rule_optimizer import RuleOptimizer
-from ..variable import Variable, current_collection, enter_collection
+from ..variable import Variable
 from .centers import CenterGetter, CenterWrapper
+from .update_wrapper import describe_update
 
 
 class AGNCustomGetter(CenterGetter):
@@ -93,24 +93,21 @@ class AGNOptimizer(CenterWrapper):
         super().__init__(optimizer, custom_getter, communication_period, name)
 
     def _describe(self, pairs: list[Any], global_step: Variable | None) -> Callable[[], Any]:
-        checked = checked_pairs(pairs)
-        variables = [v for _, v in checked]
+        variables = self._list_variables(pairs)
         self._check_centers(variables)
         if global_step is not None:
             check_step(global_step)
         update = self._describe_inner(pairs)
         sums = [self._getter.seconds[v] for v in variables]
         centers = [self._getter.centers[v] for v in variables]
-        update_center = self._describe_center(sums, centers)
+        update_center = describe_update(lambda: self._apply_means(sums, centers))
 
         def run() -> None:
             update()
-            for (g, v), total in zip(checked, sums, strict=True):
+            for (g, v), total in zip(checked_pairs(compute_now(pairs)), sums, strict=True):
                 total.assign_add(whole(v._value, g) if isinstance(g, IndexedSlices) else g)
             if not self._count_step():
                 return
-            for total in sums:
-                total.assign(total.value / total.dtype.type(self._period))
             update_center()
             if global_step is not None:
                 global_step.assign_add(1)
@@ -118,16 +115,7 @@ class AGNOptimizer(CenterWrapper):
 
         return run
 
-    def _describe_center(self, sums: list[Variable], centers: list[Variable]) -> Callable[[], Any]:
-        """Return the function that steps the center by what then stands in the sums."""
-        if isinstance(self._opt, RuleOptimizer):
-            self._opt._declare_slots(centers)
-        where = current_collection()
-        at_once = AtOnce(where) if where.graph else where
-
-        def run() -> None:
-            values = [total.value for total in sums]
-            with enter_collection(at_once):
-                self._opt.apply_gradients(list(zip(values, centers, strict=True)))
-
-        return run
+    def _apply_means(self, sums: list[Variable], centers: list[Variable]) -> Any:
+        """Step the center by the means of the sums; in a Graph they're tensors."""
+        means = [total / total.dtype.type(self._period) for total in sums]
+        return self._opt.apply_gradients(list(zip(means, centers, strict=True)))

@@ -80,9 +80,9 @@ class CenterGetter:
 
     def join(self, v: Variable) -> None:
         """Start a worker's variable, and its second one, from the center."""
-        v.assign(self.centers[v].value)
+        v.load(self.centers[v].value)
         if self.second:
-            self.seconds[v].assign(self._start_of_second(self.centers[v]))
+            self.seconds[v].load(self._start_of_second(self.centers[v]))
 
     def _start_of_second(self, center: Variable) -> Any:
         return center.value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from ..._base.arrays import Array
@@ -12,9 +11,9 @@ from ...errors import InvalidArgumentError
 from ...rules.rule import Rule, Slots
 from ..autodiff import Loss
 from ..gate import GATE_OP
-from ..hyperparameters import Rate
-from ..rule_optimizer import RuleChoice, RuleOptimizer
-from ..variable import Variable, current_collection
+from ..hyperparameters import LearningRate, Rate
+from ..rule_optimizer import RuleOptimizer
+from ..variable import Variable
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
 
     Args:
         learning_rate, variance_parameter: number, scalar array or variable, or function without
-            arguments.
+            arguments; the learning rate also a schedule.
         num_workers: how many workers compute gradients.
         use_locking: no effect on values.
         name: not empty (ValueError).
@@ -79,7 +78,7 @@ class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         variance_parameter: Rate,
         num_workers: int = 1,
         use_locking: bool = False,
@@ -113,8 +112,11 @@ class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
             ValueError: there is no such worker.
         """
         self._check_worker(worker_index)
-        choose_rule = partial(self._choose_worker, worker_index)
-        return self._apply(grads_and_vars, global_step, name, choose_rule)
+
+        def choose(rule: Any, v: Variable) -> Any:
+            return replace(rule, worker=worker_index or 0)
+
+        return self._apply(grads_and_vars, global_step, name, choose)
 
     def minimize(
         self,
@@ -142,10 +144,7 @@ class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
             colocate_gradients_with_ops,
             grad_loss,
         )
-        if not current_collection().graph:
-            return self.apply_gradients(pairs, global_step, name, worker_index)
-        choose_rule = partial(self._choose_worker, worker_index)
-        return self._minimize_later(loss, grad_loss, pairs, global_step, name, choose_rule)
+        return self.apply_gradients(pairs, global_step, name, worker_index)
 
     def _check_worker(self, worker_index: int | None) -> None:
         if worker_index is not None and not 0 <= worker_index < self._num_workers:
@@ -153,9 +152,3 @@ class DelayCompensatedGradientDescentOptimizer(RuleOptimizer):
                 f"worker_index must be at least 0 and below num_workers={self._num_workers}, got "
                 f"{worker_index}"
             )
-
-    def _choose_worker(self, worker_index: int | None, global_step: Variable | None) -> RuleChoice:
-        def choose(rule: Any, v: Variable) -> Any:
-            return replace(rule, worker=worker_index or 0)
-
-        return choose

@@ -11,7 +11,7 @@ from ...errors import DTypeError, NoRateError
 from ..adam import AdamOptimizer
 from ..autodiff import GradsAndVars, Loss, listed
 from ..gate import GATE_OP
-from ..gradient_checks import check_step, checked_pairs
+from ..gradient_checks import check_step
 from ..hyperparameters import is_plain
 from ..rms_prop import AdadeltaOptimizer
 from ..variable import Variable, trainable_variables
@@ -164,7 +164,7 @@ class ElasticAverageOptimizer(CenterWrapper):
         return {v.name.removesuffix(":0"): self._getter.centers.get(v, v) for v in listed_variables}
 
     def _describe(self, pairs: list[Any], global_step: Variable | None) -> Callable[[], Any]:
-        variables = [v for _, v in checked_pairs(pairs)]
+        variables = self._list_variables(pairs)
         self._check_centers(variables)
         for v in variables:
             if v.dtype != np.float32:
@@ -188,7 +188,7 @@ class ElasticAverageOptimizer(CenterWrapper):
         """Pull a worker's variable and the center toward each other."""
         center = self._getter.centers[v]
         copy = self._getter.seconds[v]
-        copy.assign(center.value)
+        copy.load(center.value)
         pull = np.float32(self._moving_rate) * (v.value - copy.value)
         v.assign_sub(pull)
         center.assign_add(pull)

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..._base.arrays import Array, namespace, precision, quiet
+from ..._base.linear_algebra import decompose
 from ..._base.slices import IndexedSlices
+from ..._base.tensors import compute_now, take_first
 from ...errors import DTypeError, InvalidArgumentError, SlicesUnsupportedError
 from ..copies import follow, get_copy
 from ..gradient_checks import check_step, checked_pairs
 from ..hyperparameters import Rate, check_functions, describe, read_scalar
+from ..optimizer import Optimizer
 from ..slots import keys_of, variable_of
 from ..state_dict import (
     Commit,
@@ -27,8 +30,6 @@ from ..state_dict import (
     warn_of_changes,
 )
 from ..variable import Variable, current_collection
-from .linear_algebra import decompose
-from .update_wrapper import MinimizeByApplying
 
 # What is kept, in the order in which TensorFlow makes the variables.
 STATE = ("global_step", "grad_buffer", "moment1", "flat_grad")
@@ -71,7 +72,7 @@ def _set_row(x: Array, row: int, values: Array) -> Array:
     return result
 
 
-class GGTOptimizer(MinimizeByApplying):
+class GGTOptimizer(Optimizer):
     """Step by the inverse root of the covariance of the last `window` means of gradients.
 
         moment1 = beta1 * moment1 + (1 - beta1) * g
@@ -164,7 +165,9 @@ class GGTOptimizer(MinimizeByApplying):
         Returns:
             None; in a Graph an Operation to run.
         """
-        pairs = checked_pairs(grads_and_vars)
+        collection = current_collection()
+        given = list(grads_and_vars)
+        pairs = checked_pairs(take_first(given) if collection.graph else given)
         for g, v in pairs:
             if isinstance(g, IndexedSlices):
                 raise SlicesUnsupportedError(
@@ -173,14 +176,18 @@ class GGTOptimizer(MinimizeByApplying):
                 )
         if global_step is not None:
             check_step(global_step)
-        collection = current_collection()
         scope = name or self._name
         collection.check_scope(scope)
         gradients = _by_variable(pairs)
         order = self._find_order(list(gradients))
-        if collection.graph:
-            self._keep(order, self._start(order))
-        return collection.finish(lambda: self._update(gradients, global_step), scope)
+        if not collection.graph:
+            return self._update(gradients, global_step)
+        self._keep(order, self._start(order))
+        # Tensors among the gradients have other values at every run.
+        return collection.finish(
+            lambda: self._update(_by_variable(checked_pairs(compute_now(given))), global_step),
+            scope,
+        )
 
     def _find_order(self, variables: Sequence[Variable]) -> list[Variable]:
         """Return the variables in the order in which their gradients make one vector."""
@@ -219,7 +226,7 @@ class GGTOptimizer(MinimizeByApplying):
         self._order = order
         for name in STATE:
             if name in self._state:
-                self._state[name].assign(state[name])
+                self._state[name].load(state[name])
             else:
                 self._state[name] = Variable(state[name], trainable=False, name=name)
 
@@ -246,7 +253,7 @@ class GGTOptimizer(MinimizeByApplying):
                 w = v._value - numbers["learning_rate"] * part
                 new.append(v._fitting(v.constraint(w) if v.constraint else w))
             for v, w in zip(order, new, strict=True):
-                v.assign(w)
+                v.load(w)
             self._keep(order, state)
             if global_step is not None:
                 global_step.assign_add(1)

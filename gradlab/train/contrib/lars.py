@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,45 +13,10 @@ from ..._base.arrays import Array, as_array, namespace
 from ..._base.slices import IndexedSlices
 from ...errors import DTypeError
 from ...rules import dense_and_sparse
-from ...rules.rule import Rule, Slots
-from ..hyperparameters import Rate, check_not_negative, is_plain
+from ...rules.rule import Slots
+from ..hyperparameters import Rate, check_not_negative, is_function, is_plain
 from ..rule_optimizer import RuleChoice, RuleOptimizer
 from ..variable import Variable
-
-
-@dataclass(frozen=True)
-class LARSRule(Rule):
-    """The formula of `LARSOptimizer`; it reads norms of whole tensors, so `gl.rules` lacks it."""
-
-    momentum: float = 0.9
-    weight_decay: float = 0.0001
-    eeta: float = 0.001
-    epsilon: float = 0.0
-    use_nesterov: bool = False
-    is_scaled: bool = True
-    slots: ClassVar[dict[str, float | str]] = {"momentum": 0.0}
-    is_row_local: ClassVar[bool] = False
-
-    def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        rate, g = self.scale(w, g, lr)
-        g = g * rate
-        m = slots[0] * self.momentum + g
-        if self.use_nesterov:
-            return w - (g + m * self.momentum), (m,)
-        return w - m, (m,)
-
-    def scale(self, w: Array, g: Array, lr: Any) -> tuple[Any, Array]:
-        """Return the learning rate of these weights, and their gradient with weight decay."""
-        if not self.is_scaled:
-            return lr, g
-        xp = namespace(w, g)
-        one = w.dtype.type(1)
-        w_norm = xp.sqrt((w * w).sum())
-        g_norm = xp.sqrt((g * g).sum())
-        is_usual = (w_norm > 0) & (g_norm > 0)
-        divisor = g_norm + self.weight_decay * w_norm + self.epsilon
-        ratio = self.eeta * w_norm / xp.where(is_usual, divisor, one)
-        return lr * xp.where(is_usual, ratio, one), g + self.weight_decay * w
 
 
 def _step_by_momentum(
@@ -117,7 +82,7 @@ class LARSOptimizer(RuleOptimizer):
     ) -> None:
         check_not_negative("momentum", momentum)
         check_not_negative("weight_decay", weight_decay)
-        rule = LARSRule(momentum, weight_decay, eeta, epsilon, bool(use_nesterov))
+        rule = rules.LARS(momentum, weight_decay, eeta, epsilon, bool(use_nesterov))
         super().__init__(rule, learning_rate, False, name)
         self._skip_list = skip_list
 
@@ -130,14 +95,14 @@ class LARSOptimizer(RuleOptimizer):
         """
         rule: Any = self._choose_rule(None)(self._fixed, var)
         settled = rule._in(var.dtype)
-        rate = namespace(var._value).asarray(self._rate(), var.dtype)
+        rate = namespace(var._value).asarray(self._rate(None), var.dtype)
         scaled: tuple[Any, Any] = settled.scale(var.value, as_array(grad, "grad"), rate)
         return scaled
 
-    def _rate(self) -> Any:
+    def _rate(self, step: Any) -> Any:
         if is_plain(self._learning_rate):
             return float(self._learning_rate)  # type: ignore[arg-type]
-        return super()._rate()
+        return super()._rate(step)
 
     def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
         def choose(rule: Any, v: Variable) -> Any:
@@ -146,23 +111,17 @@ class LARSOptimizer(RuleOptimizer):
 
         return choose
 
-    def _update(
-        self,
-        pairs: Any,
-        global_step: Variable | None,
-        choose: RuleChoice,
-        idle: Sequence[Variable] = (),
-    ) -> None:
+    def _update(self, pairs: Any, *args: Any) -> None:
         for g, v in pairs:
             if not isinstance(g, IndexedSlices):
                 self._check_rate(v)
-        super()._update(pairs, global_step, choose, idle)
+        super()._update(pairs, *args)
 
     def _check_rate(self, v: Variable) -> None:
         rate = self._learning_rate
         if is_plain(rate):
             return
-        if callable(rate):
+        if is_function(rate):
             raise TypeError(
                 "learning_rate must be a number, an array or a variable for dense gradients, got a "
                 "function; assign to a variable between steps"

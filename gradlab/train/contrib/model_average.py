@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import InvalidArgumentError
 from ..accumulators import ConditionalAccumulator
-from ..gradient_checks import check_step, checked_pairs
+from ..gradient_checks import check_step
 from ..variable import Variable
 from .centers import CenterGetter, CenterWrapper
 
@@ -138,7 +138,7 @@ class ModelAverageOptimizer(CenterWrapper):
             )
         check_step(global_step)
         step = global_step
-        variables = [v for _, v in checked_pairs(pairs)]
+        variables = self._list_variables(pairs)
         self._check_centers(variables)
         update = self._describe_inner(pairs)
 
@@ -175,6 +175,6 @@ class ModelAverageOptimizer(CenterWrapper):
         meeting = self._getter.meeting
         for v in variables:
             center = self._getter.centers[v]
-            center.assign(meeting.sums[center].take_grad(self._num_worker))
+            center.load(meeting.sums[center].take_grad(self._num_worker))
         global_step.assign_add(1)
         meeting.finish()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...errors import FailedPreconditionError, InvalidArgumentError
-from ..gradient_checks import checked_pairs
 from ..moving_averages import ExponentialMovingAverage
 from ..state_dict import (
     Commit,
@@ -102,7 +101,7 @@ class MovingAverageOptimizer(UpdateWrapper):
         return sorted({*super().variables(), *averages}, key=lambda v: v.name)
 
     def _describe(self, pairs: list[Any], global_step: Variable | None) -> Callable[[], Any]:
-        averaged = [v for _, v in checked_pairs(pairs)]
+        averaged = self._list_variables(pairs)
         update = self._describe_inner(pairs, global_step)
         self._averages.create(averaged)
 
@@ -140,6 +139,6 @@ class MovingAverageOptimizer(UpdateWrapper):
             self._averages.create(values)
             for v, value in values.items():
                 average: Any = self._averages.average(v)
-                average.assign(value)
+                average.load(value)
 
         return combine_commits([inner, commit])

@@ -12,11 +12,10 @@ from ... import clip
 from ..._base.arrays import Array, as_array, namespace
 from ..._base.slices import IndexedSlices
 from ...errors import InvalidArgumentError
-from ..gradient_checks import check_step, checked_pairs
 from ..optimizer import Optimizer
 from ..rule_optimizer import RuleOptimizer
-from ..variable import Variable, current_collection
-from .update_wrapper import UpdateWrapper
+from ..variable import Variable
+from .update_wrapper import UpdateWrapper, describe_update
 
 
 class MultitaskOptimizerWrapper(UpdateWrapper):
@@ -60,16 +59,7 @@ class MultitaskOptimizerWrapper(UpdateWrapper):
     def _describe(self, pairs: list[Any], global_step: Variable | None) -> Callable[[], Any]:
         if not isinstance(self._opt, RuleOptimizer):
             return self._describe_inner(pairs, global_step)
-        if global_step is not None:
-            check_step(global_step)
-        checked = checked_pairs(pairs)
-        moving = [(g, v) for g, v in checked if not _is_all_zeros(g)]
-        idle = [v for g, v in checked if _is_all_zeros(g)]
-        update = partial(self._opt.apply_or_idle, moving, idle, global_step, None)
-        if current_collection().graph:
-            run: Callable[[], Any] = update().run
-            return run
-        return update
+        return describe_update(partial(self._opt.apply_or_idle, pairs, _is_all_zeros, global_step))
 
 
 def clip_gradients_by_global_norm(

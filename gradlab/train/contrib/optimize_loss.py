@@ -10,25 +10,21 @@ import numpy as np
 from ... import clip
 from ..._base.arrays import Array, as_array, namespace, quiet
 from ..._base.slices import IndexedSlices
+from ..._base.tensors import Tensor, compute_now, deferrable, new_run, take_first
 from ...errors import InvalidArgumentError
 from ..adagrad import AdagradOptimizer
 from ..adam import AdamOptimizer
 from ..autodiff import GradsAndVars, Loss
 from ..ftrl import FtrlOptimizer
+from ..global_step import get_global_step
 from ..gradient_checks import check_step
 from ..gradient_descent import GradientDescentOptimizer, MomentumOptimizer
-from ..graph import AtOnce, Operation
+from ..graph import Operation, run_all
 from ..hyperparameters import Rate
 from ..optimizer import Optimizer
 from ..rms_prop import RMSPropOptimizer
 from ..slots import enter_scope
-from ..variable import (
-    Variable,
-    current_collection,
-    enter_collection,
-    get_global_step,
-    trainable_variables,
-)
+from ..variable import Variable, current_collection, enter_collection, trainable_variables
 
 Clip = Callable[[GradsAndVars], GradsAndVars]
 
@@ -75,36 +71,54 @@ class AdaptiveClip:
         self.mean: Variable | None = None
         self.sq_mean: Variable | None = None
 
-    @quiet
     def __call__(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-        """Move the means by the norm of these gradients, and return the pairs clipped."""
+        """Move the means by the norm of these gradients, and return the pairs clipped.
+
+        With tensors of a Graph the means move whenever the clipped gradients are computed.
+        """
         pairs = [tuple(pair) for pair in grads_and_vars]
         norm = clip.global_norm([g for g, _ in pairs])
-        xp, dtype = namespace(norm), norm.dtype.type
-        limit, usual = self._move(norm)
-        factor = xp.where(norm < limit, dtype(1), usual / norm)
-        if self._static_max_norm is not None:
-            factor = xp.minimum(dtype(self._static_max_norm) / norm, factor)
+        means = self._find_means(take_first(norm))
+        collection = current_collection()
+        if collection.graph and isinstance(norm, Tensor):
+            factor = collection.describe_update(
+                lambda: self._move(means, norm()),
+                lambda: self._compute(means, take_first(norm))[0],
+            )
+        else:
+            factor = self._move(means, compute_now(norm))
         return [(_scale(g, factor), v) for g, v in pairs]
 
-    def _move(self, norm: Array) -> tuple[Array, Array]:
-        """Move the means; return the norm above which gradients are clipped, and what to."""
-        xp, dtype = namespace(norm), norm.dtype.type
-        log_norm = xp.log(norm + dtype(self._epsilon))
-        mean, sq_mean = self._means(norm)
-        share = dtype(self._share())
-        mean.assign_sub((mean.value - log_norm) * share)
-        sq_mean.assign_sub((sq_mean.value - log_norm * log_norm) * share)
-        variance = sq_mean.value - mean.value * mean.value
-        deviation = xp.sqrt(xp.maximum(dtype(self._epsilon), variance))
-        return xp.exp(mean.value + dtype(self._std_factor) * deviation), xp.exp(mean.value)
-
-    def _means(self, norm: Array) -> tuple[Variable, Variable]:
+    def _find_means(self, norm: Array) -> tuple[Variable, Variable]:
         if self.mean is None or self.sq_mean is None:
             zero = namespace(norm).zeros_like(norm)
             self.mean = Variable(zero, trainable=False, name=f"{self._name}/mean")
             self.sq_mean = Variable(zero, trainable=False, name=f"{self._name}/sq_mean")
         return self.mean, self.sq_mean
+
+    def _move(self, means: tuple[Variable, Variable], norm: Array) -> Array:
+        """Move the means, and return the factor of the gradients."""
+        factor, *values = self._compute(means, norm)
+        for mean, value in zip(means, values, strict=True):
+            mean.load(value)
+        return factor
+
+    @quiet
+    def _compute(self, means: tuple[Variable, Variable], norm: Array) -> tuple[Array, Array, Array]:
+        """Return the factor of gradients of this norm, and the new values of the two means."""
+        xp = namespace(norm)
+        dtype = norm.dtype.type
+        log_norm = xp.log(norm + dtype(self._epsilon))
+        share = dtype(self._share())
+        mean, sq_mean = (v.value for v in means)
+        mean = mean - (mean - log_norm) * share
+        sq_mean = sq_mean - (sq_mean - log_norm * log_norm) * share
+        deviation = xp.sqrt(xp.maximum(dtype(self._epsilon), sq_mean - mean * mean))
+        limit = xp.exp(mean + dtype(self._std_factor) * deviation)
+        factor = xp.where(norm < limit, dtype(1), xp.exp(mean) / norm)
+        if self._static_max_norm is not None:
+            factor = xp.minimum(dtype(self._static_max_norm) / norm, factor)
+        return factor, mean, sq_mean
 
     def _share(self) -> Any:
         """Return the share of a new value in the means: at first a large one, if steps are counted."""
@@ -162,6 +176,7 @@ def adaptive_clipping_fn(
     return AdaptiveClip(std_factor, decay, static_max_norm, global_step, epsilon, name)
 
 
+@deferrable
 def _scale(g: Any, factor: Array) -> Any:
     if g is None:
         return None
@@ -243,26 +258,26 @@ def optimize_loss(
     listed = trainable_variables() if variables is None else list(variables)
     process = _choose_clip(clip_gradients)
 
-    def compute() -> GradsAndVars:
+    def update() -> Any:
+        """Do all but the loss; in a Graph return the Operation that does it."""
         pairs = opt.compute_gradients(loss, listed)
         if gradient_noise_scale is not None:
             pairs = [(_add_noise(g, gradient_noise_scale), v) for g, v in pairs]
-        return [(_multiply(g, v, gradient_multipliers or {}), v) for g, v in pairs]
+        pairs = process([(_multiply(g, v, gradient_multipliers or {}), v) for g, v in pairs])
+        with enter_scope(scope, slots=True):
+            return opt.apply_gradients(pairs, step if increment_global_step else None)
+
+    _check_loss(loss)
+    train = update().run if collection.graph else update
 
     def run() -> Any:
-        with enter_collection(at_once), enter_scope(scope, slots=True):
-            for operation in update_ops or ():
-                operation.run()
-            value = _read_loss(loss)
-            opt.apply_gradients(process(compute()), step if increment_global_step else None)
+        run_all(update_ops or ())
+        value = as_array(loss(), "loss")[()]
+        with enter_collection(collection):
+            train()
         return value
 
-    _read_loss(loss)
-    at_once = AtOnce(collection) if collection.graph else collection
     if collection.graph:
-        # Described once, so that the slots are there before the first run.
-        with enter_scope(scope, slots=True):
-            opt.apply_gradients(compute())
         operation: Operation = collection.fetch(run, "train")
         return operation
     return Operation("train", run)
@@ -275,16 +290,16 @@ def _find_step(global_step: Variable | None) -> Variable | None:
     return global_step
 
 
-def _read_loss(loss: Loss) -> Any:
+def _check_loss(loss: Loss) -> None:
     if not callable(loss):
         raise InvalidArgumentError(
             f"loss must be a function without arguments, got {type(loss).__name__}: write lambda: "
             "..."
         )
-    value = as_array(loss(), "loss")
-    if value.shape != ():
-        raise InvalidArgumentError(f"loss must be a scalar, got shape {tuple(value.shape)}")
-    return value[()]
+    with new_run():
+        shape = loss.shape if isinstance(loss, Tensor) else as_array(loss(), "loss").shape
+    if shape != ():
+        raise InvalidArgumentError(f"loss must be a scalar, got shape {tuple(shape)}")
 
 
 def _read_rate(learning_rate: Any, scope: str) -> Any:
@@ -355,6 +370,7 @@ def _multiply(g: Any, v: Variable, multipliers: Mapping[Any, Any]) -> Any:
     return _scale(g, np.asarray(multiplier))
 
 
+@deferrable
 def _add_noise(g: Any, scale: float) -> Any:
     if g is None:
         return None

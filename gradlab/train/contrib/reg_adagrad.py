@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..adagrad import AdagradOptimizer
-from ..hyperparameters import Rate
+from ..hyperparameters import LearningRate
 from ..rule_optimizer import RuleChoice
 from ..variable import Variable
 
@@ -23,7 +23,7 @@ class RegAdagradOptimizer(AdagradOptimizer):
     IndexedSlices: slices of one row are summed first; rows not named keep w and accumulator.
 
     Args:
-        learning_rate: number, scalar array or variable, or function without arguments.
+        learning_rate: number, scalar array or variable, function without arguments, or schedule.
         initial_accumulator_value: above 0 (ValueError).
         use_locking: no effect on values.
         name: not empty (ValueError).
@@ -42,7 +42,7 @@ class RegAdagradOptimizer(AdagradOptimizer):
 
     def __init__(
         self,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "RegAdagrad",

@@ -14,7 +14,7 @@ from ..._base.arrays import Array, as_array, namespace
 from ..._base.slices import IndexedSlices
 from ...rules import dense_and_sparse
 from ...rules.rule import Slots
-from ..hyperparameters import Rate, read_scalar
+from ..hyperparameters import Rate, is_function, read_scalar
 from ..rule_optimizer import RuleChoice, RuleOptimizer
 from ..variable import Variable
 
@@ -28,7 +28,7 @@ class _SignOptimizer(RuleOptimizer):
     _sign_decay_fn: SignDecay | None
 
     def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
-        if callable(self._learning_rate):
+        if is_function(self._learning_rate):
             raise TypeError(
                 "learning_rate must be a number, an array or a variable, got a function; assign to a "
                 "variable between steps"
@@ -43,10 +43,10 @@ class _SignOptimizer(RuleOptimizer):
 
         return choose
 
-    def _pure_rule(self, rule: Any, state: Any) -> Any:
+    def _pure_rule(self, rule: Any, step: Any) -> Any:
         if self._sign_decay_fn is None:
             return rule
-        return replace(rule, sign_decay=self._sign_decay_fn(state["step"]))
+        return replace(rule, sign_decay=self._sign_decay_fn(step))
 
 
 class AddSignOptimizer(_SignOptimizer):

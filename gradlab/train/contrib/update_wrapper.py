@@ -11,52 +11,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..autodiff import GradsAndVars, Loss
+from ..._base.tensors import take_first
+from ..autodiff import GradsAndVars
 from ..copies import copy_part, follow
-from ..gate import GATE_OP
-from ..graph import AtOnce
+from ..gradient_checks import checked_pairs
 from ..hyperparameters import describe
-from ..optimizer import Optimizer
-from ..variable import Variable, current_collection, enter_collection
+from ..variable import Variable, current_collection
 from ..wrapper import Wrapper, check_optimizer
 
 
-class MinimizeByApplying(Optimizer):
-    """Optimizers whose `minimize` is `compute_gradients`, then `apply_gradients`, at every run."""
-
-    def minimize(
-        self,
-        loss: Loss,
-        global_step: Variable | None = None,
-        var_list: Sequence[Variable] | None = None,
-        gate_gradients: int = GATE_OP,
-        aggregation_method: int | None = None,
-        colocate_gradients_with_ops: bool = False,
-        name: str | None = None,
-        grad_loss: Any = None,
-    ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one.
-
-        In a Graph an Operation that does both at every run.
-        """
-        given = (gate_gradients, aggregation_method, colocate_gradients_with_ops)
-        collection = current_collection()
-        pairs = self.compute_gradients(loss, var_list, *given, grad_loss)
-        applied = self.apply_gradients(pairs, global_step, name)
-        if not collection.graph:
-            return applied
-        # In a Graph both only checked the loss and made variables; what runs computes gradients
-        # again.
-        variables = [v for _, v in pairs]
-
-        def run() -> None:
-            with enter_collection(AtOnce(collection)):
-                self.minimize(loss, global_step, variables, *given, name, grad_loss)
-
-        return collection.finish(run, name or self._name)
-
-
-class UpdateWrapper(MinimizeByApplying, Wrapper):
+class UpdateWrapper(Wrapper):
     """An optimizer whose update does more than that of the optimizer it wraps."""
 
     def __init__(self, opt: Any, name: str) -> None:
@@ -87,14 +51,15 @@ class UpdateWrapper(MinimizeByApplying, Wrapper):
     def _describe(self, pairs: list[Any], global_step: Variable | None) -> Callable[[], Any]:
         """Check the arguments of an update, and return the function that does it."""
 
+    def _list_variables(self, pairs: Sequence[Any]) -> list[Variable]:
+        """Return the variables that have a gradient, all checked."""
+        return [v for _, v in checked_pairs(take_first(pairs))]
+
     def _describe_inner(
         self, pairs: Sequence[Any], global_step: Variable | None = None
     ) -> Callable[[], Any]:
         """Return the function that does an update of the wrapped optimizer."""
-        if current_collection().graph:
-            run: Callable[[], Any] = self._opt.apply_gradients(pairs, global_step).run
-            return run
-        return partial(self._opt.apply_gradients, pairs, global_step)
+        return describe_update(partial(self._opt.apply_gradients, pairs, global_step))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A copy of the wrapped optimizer, and of what belongs to this one."""
@@ -113,3 +78,11 @@ class UpdateWrapper(MinimizeByApplying, Wrapper):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _collection=current_collection())
+
+
+def describe_update(apply: Callable[[], Any]) -> Callable[[], Any]:
+    """Return the function that does an update: in a Graph it's described first."""
+    if not current_collection().graph:
+        return apply
+    run: Callable[[], Any] = apply().run
+    return run

@@ -9,9 +9,9 @@ from typing import Any
 from ... import clip
 from ..._base.arrays import add_rows, namespace, take_rows
 from ..._base.slices import IndexedSlices
+from ..._base.tensors import compute_now
 from ...errors import ClipWarning, warn
 from ..copies import get_copy
-from ..gradient_checks import checked_pairs
 from ..slots import enter_scope
 from ..variable import Variable
 from .update_wrapper import UpdateWrapper
@@ -66,8 +66,9 @@ class VariableClippingOptimizer(UpdateWrapper):
 
     def _describe(self, pairs: list[Any], global_step: Variable | None) -> Callable[[], Any]:
         clips = []
-        for g, v in checked_pairs(pairs):
-            if v not in self._clip_dims:
+        self._list_variables(pairs)
+        for g, v in pairs:
+            if g is None or v not in self._clip_dims:
                 continue
             self._clip(v.value, self._clip_dims[v])  # refuses axes and limits before the step
             clips.append(self._clip_of(g, v))
@@ -93,7 +94,7 @@ class VariableClippingOptimizer(UpdateWrapper):
                 ClipWarning,
             )
             return partial(self._clip_whole, v)
-        return partial(self._clip_rows, v, g.indices)
+        return lambda: self._clip_rows(v, compute_now(g).indices)
 
     def _clip(self, x: Any, axes: list[int]) -> Any:
         return clip.clip_by_norm(x, self._max_norm, axes, semantics="tf2.3")
@@ -107,7 +108,7 @@ class VariableClippingOptimizer(UpdateWrapper):
             indices = namespace(v._value).asarray(indices)
             rows = take_rows(v._value, indices)
             excess = rows - self._clip(rows, self._clip_dims[v])
-            v.assign(add_rows(v._value, indices, -excess))
+            v.load(add_rows(v._value, indices, -excess))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         new = super().__deepcopy__(memo)

@@ -8,8 +8,8 @@ named rows and then go on by the optimizer's own way.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Sequence, Set
+from functools import cache
 from typing import Any, ClassVar
 
 from ... import rules
@@ -22,7 +22,7 @@ from ..adam import AdamOptimizer
 from ..autodiff import Loss
 from ..gate import GATE_OP
 from ..gradient_descent import MomentumOptimizer
-from ..hyperparameters import Rate, is_plain
+from ..hyperparameters import LearningRate, Rate, is_function, is_plain
 from ..rule_optimizer import RuleChoice, RuleOptimizer
 from ..variable import Variable
 
@@ -43,6 +43,10 @@ def decaying(rule_class: Any) -> Any:
             shrunk = w - self.decoupled_decay * w
             stepped: tuple[Array, Slots] = super().step(shrunk, slots, g, lr)
             return stepped
+
+        def for_weights(self, name: str, shape: Sequence[int]) -> rules.Rule:
+            own = self.without_decay().for_weights(name, shape)
+            return _add_decay(own, self.decoupled_decay)
 
         def without_decay(self) -> rules.Rule:
             """Return the rule that steps after the weights were shrunk."""
@@ -170,16 +174,15 @@ class DecoupledWeightDecayExtension:
             TypeError: the weight decay is a function.
         """
         optimizer: Any = self
-        choose_rule = partial(self._choose_decay, set(decay_var_list or ()))
-        return optimizer._apply(grads_and_vars, global_step, name, choose_rule)
+        choose = self._choose_rule(global_step, set(decay_var_list or ()))
+        return optimizer._apply(grads_and_vars, global_step, name, choose)
 
-    def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
-        return self._choose_decay(set(), global_step)
-
-    def _choose_decay(self, chosen: set[Variable], global_step: Variable | None) -> RuleChoice:
+    def _choose_rule(
+        self, global_step: Variable | None, chosen: Set[Variable] = frozenset()
+    ) -> RuleChoice:
         base: Any = super()
         choose_base: RuleChoice = base._choose_rule(global_step)
-        if callable(self._weight_decay):
+        if is_function(self._weight_decay):
             raise TypeError(
                 f"weight_decay must be a number or an array, got {self._weight_decay!r}"
             )
@@ -192,9 +195,9 @@ class DecoupledWeightDecayExtension:
 
         return choose
 
-    def _pure_rule(self, rule: rules.Rule, state: Any) -> rules.Rule:
+    def _pure_rule(self, rule: rules.Rule, step: Any) -> rules.Rule:
         base: Any = super()
-        return _add_decay(base._pure_rule(rule, state), _read_decay(self._weight_decay))
+        return _add_decay(base._pure_rule(rule, step), _read_decay(self._weight_decay))
 
     def _reads(self) -> dict[str, Any]:
         base: Any = super()
@@ -266,7 +269,8 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
 
     Args:
         weight_decay: number, scalar array or variable of the dtype of the weights.
-        learning_rate, momentum: number, scalar array or variable, or function without arguments.
+        learning_rate, momentum: number, scalar array or variable, or function without arguments;
+            the learning rate also a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
         use_nesterov: look ahead.
@@ -284,7 +288,7 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
     def __init__(
         self,
         weight_decay: Any,
-        learning_rate: Rate,
+        learning_rate: LearningRate,
         momentum: Rate,
         use_locking: bool = False,
         name: str = "MomentumW",
@@ -314,7 +318,7 @@ class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
         weight_decay: number, scalar array or variable of the dtype of the weights. It is not
             multiplied by the learning rate, as it is in Keras and PyTorch.
         learning_rate, beta1, beta2, epsilon: number, scalar array or variable, or function without
-            arguments.
+            arguments; the learning rate also a schedule.
         use_locking: no effect on values.
         name: not empty (ValueError).
 
@@ -331,7 +335,7 @@ class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
     def __init__(
         self,
         weight_decay: Any,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRate = 0.001,
         beta1: Rate = 0.9,
         beta2: Rate = 0.999,
         epsilon: Rate = 1e-8,

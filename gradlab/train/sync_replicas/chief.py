@@ -1,4 +1,8 @@
-"""The chief in a thread of its own, and the hook that starts it."""
+"""The chief as a thread, and the hook of a worker's session.
+
+The chief waits for the first push, puts in the start tokens, and then makes one update after
+another until its block ends. The state and its lock are in `Exchange`, which both classes call.
+"""
 
 from __future__ import annotations
 
@@ -13,30 +17,28 @@ from .tokens import Worker
 
 
 class Chief:
-    """A thread that updates whenever enough gradients have come, from the first push on until its block ends.
+    """A thread that makes an update whenever enough gradients have come, until its block ends.
 
-    `tokens`: how many to start with; None leaves start tokens and steps to others, as TensorFlow's
-    queue runner does. What went wrong in the thread ends all waits, and is raised at the end of the
-    block.
+    Args:
+        tokens: the number of start tokens; None, as in TensorFlow's queue runner, leaves them and
+            the global step of the accumulators to the caller.
+        timeout: seconds to wait at most for the gradients of one update.
+
+    An error in the thread ends all waits and is raised at the end of the block.
     """
 
     def __init__(
         self, exchange: Exchange, name: str, tokens: int | None, timeout: float | None
     ) -> None:
-        self._exchange, self._name, self._tokens, self._timeout = (
-            exchange,
-            f"{name} chief",
-            tokens,
-            timeout,
-        )
+        self._exchange = exchange
+        self._name = f"{name} chief"
+        self._tokens = tokens
+        self._timeout = timeout
         self._threads: list[threading.Thread] = []
         self.error: BaseException | None = None
 
     def __enter__(self) -> Chief:
-        x = self._exchange
-        with x._changed:
-            if x._closed is not None:  # begin anew
-                x._begin(x._rounds.sparse)
+        self._exchange._reopen()
         self.create_threads(start=True)
         return self
 
@@ -48,7 +50,7 @@ class Chief:
     def create_threads(
         self, sess: Any = None, coord: Any = None, daemon: bool = True, start: bool = False
     ) -> list[threading.Thread]:
-        """The thread, in a list; `sess` and `coord` have no meaning here."""
+        """Return the thread, in a list; `sess` and `coord` are ignored."""
         thread = threading.Thread(target=self._run, name=self._name, daemon=daemon)
         self._threads.append(thread)
         if start:
@@ -66,8 +68,8 @@ class Chief:
 
     def _run(self) -> None:
         try:
-            self._wait_for_first_push()
-            self._begin()
+            self._exchange._wait_for_build()
+            self._exchange._add_chief(self, self._tokens)
             while True:
                 self._exchange._sync(self._timeout, idle=True)
         except CancelledError:  # by stop
@@ -76,34 +78,21 @@ class Chief:
             self.error = error
             self._exchange.close(f"the chief has failed with {type(error).__name__}: {error}")
         finally:
-            self._exchange._chiefs.discard(self)
-
-    def _wait_for_first_push(self) -> None:
-        x = self._exchange
-        with x._changed:
-            while not x._rounds.sparse:
-                x._refuse_if_closed()
-                x._changed.wait()
-
-    def _begin(self) -> None:
-        x = self._exchange
-        with x._changed:
-            if self._tokens is not None:
-                x._rounds.set_global_step(x._step())
-                x.put_tokens(self._tokens)
-            x._chiefs.add(self)  # from now on tokens are there, or can come only if somebody pushes
+            self._exchange._remove_chief(self)
 
 
 class Hook:
-    """The context of a worker's training: its local step; the chief's worker starts the chief, too.
+    """The session hook of a worker: it declares the worker and, on the chief, starts the chief.
 
-    `with hook:` is `begin()`, `after_create_session()` and `end()`.
+    `with hook:` calls `begin()`, `after_create_session()` and `end()`.
     """
 
     def __init__(
         self, exchange: Exchange, chief: Callable[[], Chief] | None, worker: Worker
     ) -> None:
-        self._exchange, self._chief, self._worker = exchange, chief, worker
+        self._exchange = exchange
+        self._chief = chief
+        self._worker = worker
         self._open = ExitStack()
 
     def __enter__(self) -> Hook:
@@ -115,15 +104,15 @@ class Hook:
         return self._open.__exit__(*error)
 
     def begin(self) -> None:
-        """ValueError before `build` or the first `apply_gradients`."""
+        """Raise ValueError before `build` or the first `apply_gradients`."""
         self._exchange._require_build("the hook")
 
     def after_create_session(self, session: Any = None, coord: Any = None) -> None:
-        """Start; the arguments have no meaning here."""
+        """Start the chief, if this is its worker, and the worker; arguments are ignored."""
         if self._chief is not None:
             self._open.enter_context(self._chief())
         self._open.enter_context(self._exchange.worker(self._worker))
 
     def end(self, session: Any = None) -> None:
-        """The worker is done; with the chief's all are."""
+        """End the worker; on the chief this stops the chief and all waits."""
         self._open.close()

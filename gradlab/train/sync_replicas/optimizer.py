@@ -1,4 +1,8 @@
-"""SyncReplicasOptimizer: workers push gradients, a chief averages and applies them, tokens say when to go on."""
+"""SyncReplicasOptimizer: workers push gradients, a chief averages and applies them.
+
+`Exchange` does all of it but the update itself. This class reads arguments as TensorFlow does,
+applies the mean gradients with the wrapped optimizer, and makes chiefs and hooks.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..._base.slices import IndexedSlices
+from ..._base.tensors import compute_now
 from ...errors import FailedPreconditionError, NotAGradientError, NotAVariableError
 from ..accumulators.arguments import check_timeout
 from ..autodiff import GradsAndVars, Loss
@@ -30,7 +35,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         w, slots = opt(w, slots, mean of the gradients that came);  global step + 1;  max(k, n) tokens
 
     Every worker pushes its gradients, marked with its local step, and waits for a token: the global
-    step to go on with. The chief waits until k gradients have come, averages all that are there,
+    step to go on with. The chief waits until k gradients have come, averages all that have come,
     and puts in the tokens of the next round. A gradient whose local step is behind is dropped; its
     worker gets a token like the others. With n > k the slowest n - k workers are backups: no step
     waits for them.
@@ -45,18 +50,18 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         use_locking: no effect on values.
         name: not empty.
 
-    Raises: ValueError for numbers below 1 and an empty name, TypeError if not an integer, not an
-    optimizer, or one that tells workers apart.
+    Raises: ValueError for numbers below 1 and an empty name, TypeError for a number that isn't an
+    integer, and for an `opt` that isn't an optimizer or that tells workers apart.
 
     The number of start tokens decides whether the first rounds are synchronous. TensorFlow's
-    default, -1, is k of
-    them: a fast worker may fill the first round alone (n = k), and with n < k gradients of current
-    weights are dropped. max(0, k - n) is the fewest that work, and every round is synchronous.
+    default, -1, is k of them: a fast worker may fill the first round alone (n = k), and with n < k
+    gradients of current weights are dropped. max(0, k - n) is the fewest that work, and every round
+    is synchronous.
 
     Differs from TensorFlow: one object serves all workers, which are told apart by `worker`, any
-    key, by default the name of the thread; waits can be limited, canceled and asked about; a push
-    says whether it was accepted, and an update whose gradients it is made of; waiting for what can
-    never come is a DeadlockError, and a failed update loses no gradient.
+    key, by default the name of the thread; waits have timeouts, can be canceled, and can be
+    explained; a push returns whether it was accepted, and an update whose gradients it averaged; a
+    wait that can never end is a DeadlockError, and a failed update loses no gradient.
 
     Source: `tf.compat.v1.train.SyncReplicasOptimizer`, TensorFlow 2.21 (2026); Chen, Pan, Monga,
     Bengio & Jozefowicz, "Revisiting Distributed Synchronous SGD" (2016).
@@ -95,14 +100,13 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
                 f"{opt!r} asks whose gradient it is given, but a mean is of "
                 "several workers: wrap this in it"
             )
-        needs = integer("replicas_to_aggregate", replicas_to_aggregate)
-        workers = (
-            needs
-            if total_num_replicas is None
-            else integer("total_num_replicas", total_num_replicas)
-        )
+        needs = read_integer("replicas_to_aggregate", replicas_to_aggregate)
+        workers = needs
+        if total_num_replicas is not None:
+            workers = read_integer("total_num_replicas", total_num_replicas)
         Exchange.__init__(self, needs, workers)
-        self._averages, self._averaged = variable_averages, variables_to_average
+        self._averages = variable_averages
+        self._variables_to_average = variables_to_average
         self._global_step: Variable | None = None
 
     __reduce_ex__ = refuse_copies(
@@ -122,7 +126,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         )
 
     def compute_gradients(self, *args: Any, worker: Worker = None, **kwargs: Any) -> GradsAndVars:
-        """The inner optimizer's; a worker that is new starts with the global step of now."""
+        """Return the wrapped optimizer's pairs; a new worker starts at the present global step."""
         with self._changed:
             if self._global_step is not None:
                 self._local_steps.setdefault(thread_key(worker), self._step())
@@ -132,19 +136,17 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     def build(self, grads_and_vars: Any, global_step: Variable | None) -> None:
         """Make the accumulators, as the first `apply_gradients` does, but push nothing.
 
-        Of the gradients only counts which are there and which are IndexedSlices.
+        Only which variables have a gradient, and which have IndexedSlices, is used.
         """
-        sparse = kinds(read_pairs(grads_and_vars))
+        sparse = find_sparse(read_pairs(grads_and_vars))
         if global_step is None:
             raise ValueError("global_step is required: it tells which gradients come too late")
         check_step(global_step)
         with self._changed:
             if self._global_step is None:
-                self._global_step, self._collection = (
-                    global_step,
-                    current_collection(self._collection),
-                )
-                # A wrapper has none of its own.
+                self._global_step = global_step
+                self._collection = current_collection(self._collection)
+                # A wrapper has no slots to declare.
                 if self._collection.graph and hasattr(self._opt, "_declare_slots"):
                     self._opt._declare_slots(list(sparse))
                 self._begin(sparse)
@@ -189,7 +191,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         scope = name or self._name
         collection.check_scope(scope)
         self.build(pairs, global_step)
-        return collection.fetch(lambda: self._train(pairs, worker, timeout), scope)
+        return collection.fetch(lambda: self._train(compute_now(pairs), worker, timeout), scope)
 
     def minimize(
         self,
@@ -205,7 +207,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         worker: Worker = None,
         timeout: float | None = None,
     ) -> Any:
-        """`compute_gradients` and `apply_gradients` in one; in a Graph an Operation that does both at every run."""
+        """Compute and apply gradients; in a Graph return an Operation that does both at each run."""
         options = (gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss)
         pairs = self.compute_gradients(loss, var_list, *options, worker=worker)
         collection = current_collection()
@@ -215,27 +217,26 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         variables = [v for _, v in pairs]
 
         def train() -> Push:
-            now = (
-                self.compute_gradients(loss, variables, *options, worker=worker)
-                if collection.graph
-                else pairs
-            )
-            return self._train(now, worker, timeout)
+            # In a Graph each run computes the gradients again.
+            new_pairs = pairs
+            if collection.graph:
+                new_pairs = self.compute_gradients(loss, variables, *options, worker=worker)
+            return self._train(new_pairs, worker, timeout)
 
         return collection.fetch(train, scope)
 
     def get_chief_queue_runner(self) -> Chief:
-        """The chief without start tokens; `create_threads(start=True)` starts it.
+        """Return the chief without start tokens; `create_threads(start=True)` starts it.
 
-        After the first push or `build`.
+        Call it after the first push or `build`.
         """
         self._require_build("get_chief_queue_runner")
         return Chief(self, self._name, None, None)
 
     def get_init_tokens_op(self, num_tokens: int = -1) -> Operation:
-        """An Operation that puts in the start tokens; -1 are `replicas_to_aggregate`.
+        """Return an Operation that puts in the start tokens; -1 means `replicas_to_aggregate`.
 
-        After the first push or `build`.
+        Call it after the first push or `build`.
 
         Raises: ValueError if nothing is built, or for fewer than replicas_to_aggregate -
         total_num_replicas.
@@ -247,20 +248,21 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
     def make_session_run_hook(
         self, is_chief: bool, num_tokens: int = -1, *, worker: Worker = None
     ) -> Hook:
-        """Make the hook that every worker needs once: `with opt.make_session_run_hook(is_chief):`."""
-        return Hook(self, partial(self.chief, num_tokens) if is_chief else None, worker)
+        """Return the hook of a worker, to use once: `with opt.make_session_run_hook(is_chief):`."""
+        make_chief = partial(self.chief, num_tokens) if is_chief else None
+        return Hook(self, make_chief, worker)
 
     def chief(self, num_tokens: int = -1, timeout: float | None = None) -> Chief:
-        """`with opt.chief():` runs the chief in a thread of its own, and ends all waits when the block ends.
+        """Return a chief, which `with opt.chief():` runs as a thread until the block ends.
 
         Args:
-            num_tokens: start tokens; -1 are `replicas_to_aggregate`, TensorFlow's default, 0 the
-                start in step.
-            timeout: seconds the chief waits for the gradients of one update, at most.
+            num_tokens: start tokens; -1, TensorFlow's default, means `replicas_to_aggregate`; with
+                0 all workers start in step.
+            timeout: seconds to wait at most for the gradients of one update.
 
-        Where n differs from k a worker may overtake others and run out of steps first, so that the
-        last one has nobody to average with: let all of them train until the block ends, which
-        `with opt.worker():` takes for no error.
+        The end of the block ends all waits. If n differs from k, a worker may overtake others and
+        finish its steps first, so that the last one lacks gradients to average with. Let all of
+        them train until the block ends, which isn't an error in `with opt.worker():`.
 
         >>> import threading
         >>> import gradlab as gl
@@ -284,7 +286,7 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
     def _start_tokens(self, number: int) -> int:
         needed = max(0, self._needs - self._workers)
-        if integer("num_tokens", number, -1) == -1:
+        if read_integer("num_tokens", number, -1) == -1:
             return self._needs
         if number < needed:
             raise ValueError(
@@ -294,15 +296,16 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
 
     def _train(self, pairs: Any, worker: Worker, timeout: float | None) -> Push:
         check_timeout(timeout)
-        # In one piece: a faster worker might take the token that this push brings, and push twice.
+        # Under one lock: otherwise a faster worker might take the token that this push brings, and
+        # push twice.
         with self._changed:
             push = self.push(pairs, worker)
             return replace(push, token=self.take_token(worker, timeout))
 
     def _loading(self, state: Any, names: VariablesByName) -> Commit:
-        """The inner optimizer's.
+        """Load the wrapped optimizer's state and begin a new round.
 
-        Gradients and tokens on their way aren't part of a state: a new round begins.
+        Gradients and tokens in the queues aren't part of a state.
         """
         if self._chiefs:
             raise FailedPreconditionError(
@@ -316,24 +319,24 @@ class SyncReplicasOptimizer(Wrapper, Exchange):
         return int(self._global_step) if self._global_step is not None else 0
 
     def _update(self, pairs: Pairs) -> None:
-        """At once, and with the slots among the variables, whichever thread is the chief."""
-        where = self._collection
-        with enter_collection(AtOnce(where) if where.graph else where):
+        """Apply the gradients now, in the collection of `build`, whichever thread is the chief."""
+        collection = self._collection
+        with enter_collection(AtOnce(collection) if collection.graph else collection):
             self._opt.apply_gradients(pairs, self._global_step)
 
     def _after_update(self) -> None:
         if self._averages is not None:
-            self._averages.apply(self._averaged)
+            self._averages.apply(self._variables_to_average)
 
-    def _checked(self, grads_and_vars: Any) -> Pairs:
+    def _read_pairs(self, grads_and_vars: Any) -> Pairs:
         self._require_build("push")
         pairs = read_pairs(grads_and_vars)
-        check_same(kinds(pairs), self._rounds.sparse)
+        check_same(find_sparse(pairs), self._rounds.sparse)
         return pairs
 
 
-def integer(name: str, x: Any, least: int = 1) -> int:
-    """An integer from `least`."""
+def read_integer(name: str, x: Any, least: int = 1) -> int:
+    """Return an integer of at least `least`; TypeError or ValueError for anything else."""
     if isinstance(x, bool) or not hasattr(x, "__index__"):
         raise TypeError(f"{name} must be an integer, got {x!r}")
     if x < least:
@@ -342,13 +345,13 @@ def integer(name: str, x: Any, least: int = 1) -> int:
 
 
 def check_averages(variable_averages: Any) -> None:
-    """TypeError for what cannot apply averages."""
+    """Refuse an object that cannot apply averages (TypeError)."""
     if variable_averages is not None and not callable(getattr(variable_averages, "apply", None)):
         raise TypeError(f"variable_averages must have a method apply, got {variable_averages!r}")
 
 
 def read_pairs(grads_and_vars: Any) -> Pairs:
-    """The pairs with a gradient; NotAGradientError for anything but an array or IndexedSlices."""
+    """Return the pairs with a gradient; NotAGradientError unless that is array or IndexedSlices."""
     try:
         return checked_pairs(grads_and_vars)
     except TypeError as error:
@@ -357,27 +360,27 @@ def read_pairs(grads_and_vars: Any) -> Pairs:
         raise NotAGradientError(f"{error}; a gradient is an array, IndexedSlices or None") from None
 
 
-def kinds(pairs: Pairs) -> dict[Variable, bool]:
-    """Variable -> whether its gradient is IndexedSlices."""
-    found = {v: isinstance(g, IndexedSlices) for g, v in pairs}
-    if len(found) < len(pairs):
+def find_sparse(pairs: Pairs) -> dict[Variable, bool]:
+    """Return for each variable whether its gradient is IndexedSlices."""
+    sparse = {v: isinstance(g, IndexedSlices) for g, v in pairs}
+    if len(sparse) < len(pairs):
         raise ValueError(
             f"a variable comes twice in {[v.name for _, v in pairs]}; add its gradients"
         )
-    return found
+    return sparse
 
 
 def check_same(now: Mapping[Variable, bool], first: Mapping[Variable, bool]) -> None:
-    """ValueError for a push of other variables than the first: an update would wait for the missing ones."""
+    """Refuse a push of other variables than the first: updates would wait for the missing ones."""
     if now != first:
         raise ValueError(
-            f"every push must bring gradients of the same variables: first of {_told(first)}, now "
-            f"of {_told(now)}"
+            "every push must bring gradients of the same variables: first of "
+            f"{_list_names(first)}, now of {_list_names(now)}"
         )
 
 
-def _told(sparse: Mapping[Variable, bool]) -> str:
-    return (
-        ", ".join(f"{v.name}{' (IndexedSlices)' * is_sparse}" for v, is_sparse in sparse.items())
-        or "none"
-    )
+def _list_names(sparse: Mapping[Variable, bool]) -> str:
+    names = [
+        f"{v.name} (IndexedSlices)" if is_sparse else v.name for v, is_sparse in sparse.items()
+    ]
+    return ", ".join(names) or "none"

@@ -1,9 +1,8 @@
-"""Rounds: whose gradients an update is the mean of.
+"""Rounds: the accumulators of all variables, and the workers whose gradients are in them.
 
-No lock, no clock: everything that decides it is here.
-
-A push goes to the accumulators of all variables, a sync takes from all of them; so they always
-agree on the count.
+A push adds a gradient to every accumulator and a sync takes from every one, so all of them always
+have the same count, and one list of contributors is that of each. There are no locks and clocks
+here: `Exchange` calls `Rounds` under its lock.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._base.arrays import Array
 from ..._base.gradient_types import Gradient
 from ..._base.slices import IndexedSlices
 from ..accumulators import (
@@ -22,7 +20,7 @@ from ..accumulators import (
     SparseGradient,
 )
 from ..variable import Variable
-from .tokens import Queued, Worker
+from .tokens import Request, Worker
 
 Accumulator = ConditionalAccumulator | SparseConditionalAccumulator
 Pairs = Sequence[tuple[Gradient, Variable]]
@@ -30,11 +28,11 @@ Pairs = Sequence[tuple[Gradient, Variable]]
 
 @dataclass(frozen=True)
 class Push:
-    """The record of a worker's gradients.
+    """The verdict on a worker's gradients.
 
-    `accepted`: whether they wait to be averaged, or came too late and were dropped; `receipts` has
-    each variable's.
-    `token`: the step the worker was given afterwards, if it waited for one.
+    `accepted` is False if they were stale and dropped; `receipts` has the verdict of each
+    variable's accumulator. `token` is the step that the worker got afterwards, if it waited for
+    one.
     """
 
     worker: Worker
@@ -46,9 +44,11 @@ class Push:
 
 @dataclass(frozen=True)
 class Update:
-    """One update: the global step after it, whose gradients it is the mean of, and whose were dropped since the last.
+    """One update of the weights.
 
-    A worker that pushed twice is there twice.
+    `step` is the global step after it, `contributors` the workers of whose gradients it is the
+    mean, and `dropped` those whose gradients were dropped since the update before. A worker that
+    pushed twice is listed twice.
     """
 
     step: int
@@ -56,8 +56,8 @@ class Update:
     dropped: tuple[Worker, ...]
 
 
-class Sync(Queued):
-    """One take of all accumulators; `done` once `replicas_to_aggregate` gradients have come."""
+class Sync(Request):
+    """One take from all accumulators; `done` once `replicas_to_aggregate` gradients have come."""
 
     def __init__(self, takers: dict[Variable, Any]) -> None:
         super().__init__()
@@ -70,21 +70,36 @@ class Sync(Queued):
         return all(taker.done for taker in self.takers.values())
 
     def pairs(self) -> Pairs:
-        """The mean gradients, for an optimizer."""
-        return [(_gradient(taker.result(timeout=0), v), v) for v, taker in self.takers.items()]
+        """Return (mean gradient, variable) pairs, for an optimizer."""
+        pairs: list[tuple[Gradient, Variable]] = []
+        for v, taker in self.takers.items():
+            mean = taker.result(timeout=0)
+            if isinstance(mean, SparseGradient):
+                mean = IndexedSlices(mean.values, mean.indices, v.shape)
+            pairs.append((mean, v))
+        return pairs
 
 
 class Rounds:
-    """The accumulators of the variables and who has pushed to them since the last take."""
+    """The accumulators of the variables, and the workers that pushed since the last take.
+
+    Args:
+        sparse: whether the gradient of each variable is IndexedSlices.
+        needs: the number of gradients of an update.
+        step: the global step to start with.
+    """
 
     def __init__(self, sparse: Mapping[Variable, bool], needs: int, step: int) -> None:
-        self.sparse, self.needs = sparse, needs
-        self.accumulators = {v: _accumulator(v, is_sparse) for v, is_sparse in sparse.items()}
+        self.sparse = sparse
+        self.needs = needs
+        self.accumulators = {v: _make_accumulator(v, is_sparse) for v, is_sparse in sparse.items()}
         self.contributors: list[Worker] = []
         self.dropped: list[Worker] = []
         self.waiting: list[Sync] = []
-        self.served: list[Sync] = []  # whose gradients are taken and not applied yet
-        self.abandoned: list[Sync] = []  # those of them that nobody works on
+        self.served: list[Sync] = []  # their gradients are taken and not applied yet
+        self.abandoned: list[
+            Sync
+        ] = []  # those of `served` that were canceled, for the next request
         self.set_global_step(step)
 
     def set_global_step(self, step: int) -> None:
@@ -92,7 +107,7 @@ class Rounds:
             accumulator.set_global_step(step)
 
     def push(self, pairs: Pairs, worker: Worker, local_step: int) -> Push:
-        """Hand in gradients computed at `local_step`, one for each variable."""
+        """Add gradients computed at `local_step`, one for each variable, or drop them."""
         receipts = {v.name: _apply(self.accumulators[v], g, local_step) for g, v in pairs}
         accepted = all(receipt.accepted for receipt in receipts.values())
         (self.contributors if accepted else self.dropped).append(worker)
@@ -100,7 +115,7 @@ class Rounds:
         return Push(worker, local_step, accepted, receipts)
 
     def request(self) -> Sync:
-        """Join the queue of syncs; done at once if enough gradients are there, or if they were left behind."""
+        """Join the queue of syncs; done at once if gradients suffice or a sync was abandoned."""
         if self.abandoned:
             return self.abandoned.pop(0)
         sync = Sync(
@@ -111,7 +126,7 @@ class Rounds:
         return sync
 
     def cancel(self, sync: Sync) -> None:
-        """Leave the queue; if it is too late for that, the gradients are for the next who asks."""
+        """Withdraw a sync; if it was served already, the next request gets its gradients."""
         if sync in self.served and sync not in self.abandoned:
             self.abandoned.append(sync)
         elif sync in self.waiting:
@@ -120,23 +135,21 @@ class Rounds:
                 taker.cancel()
 
     def _serve_first(self) -> None:
-        """The first sync of the queue, if it is done, takes the workers of the round along with
-        their gradients.
-        """
+        """Give the first sync of the queue, if it is done, the workers of its round."""
         if self.waiting and self.waiting[0].done:
             sync = self.waiting.pop(0)
             self.served.append(sync)
-            sync.contributors, sync.dropped = tuple(self.contributors), tuple(self.dropped)
-            self.contributors, self.dropped = [], []
+            sync.contributors = tuple(self.contributors)
+            sync.dropped = tuple(self.dropped)
+            self.contributors = []
+            self.dropped = []
 
 
-def _accumulator(v: Variable, sparse: bool) -> Accumulator:
-    """Make accumulators like TensorFlow: rows were compared with the variable's shape already."""
-    return (
-        SparseConditionalAccumulator(v.dtype)
-        if sparse
-        else ConditionalAccumulator(v.dtype, v.shape)
-    )
+def _make_accumulator(v: Variable, is_sparse: bool) -> Accumulator:
+    if is_sparse:
+        # Without a shape, as in TensorFlow: rows were compared with the variable's already.
+        return SparseConditionalAccumulator(v.dtype)
+    return ConditionalAccumulator(v.dtype, v.shape)
 
 
 def _apply(accumulator: Accumulator, g: Gradient, local_step: int) -> Receipt:
@@ -144,11 +157,3 @@ def _apply(accumulator: Accumulator, g: Gradient, local_step: int) -> Receipt:
         assert isinstance(g, IndexedSlices)
         return accumulator.apply_grad(g.indices, g.values, local_step=local_step)
     return accumulator.apply_grad(g, local_step)
-
-
-def _gradient(mean: Any, v: Variable) -> Array | IndexedSlices:
-    return (
-        IndexedSlices(mean.values, mean.indices, v.shape)
-        if isinstance(mean, SparseGradient)
-        else mean
-    )

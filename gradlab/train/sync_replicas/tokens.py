@@ -1,6 +1,8 @@
-"""Tokens, the steps that workers wait for, and which workers are present.
+"""Tokens, which workers wait for, and the workers that are present.
 
-No lock, no clock: it is all decided here.
+A token is a global step. After each update the chief puts one into the queue for every worker; a
+worker that takes it goes on with that step. There are no locks and clocks here: `Exchange` calls
+these classes under its lock.
 """
 
 from __future__ import annotations
@@ -11,51 +13,49 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-Worker = Any  # what a worker is known by: any hashable value, by default the thread it runs in
+Worker = Any  # the key of a worker: any hashable value, by default the name of its thread
 
 
-class Queued(ABC):
-    """Somebody in a queue: `done` once served, `ended` says why if it never will be."""
+class Request(ABC):
+    """A request in a queue, for a token or for gradients."""
 
     def __init__(self) -> None:
-        self.ended: str | None = None
+        self.ended: str | None = None  # why it will never be served
 
     @property
     @abstractmethod
     def done(self) -> bool:
-        """Tell whether the request was served."""
+        """Whether the request was served."""
 
     @property
     def is_over(self) -> bool:
         return self.done or self.ended is not None
 
 
-class TokenTaker(Queued):
-    """A worker in the queue for a token; `token` is None until it is served."""
+class TokenTaker(Request):
+    """A worker's request for a token; `token` is None until it is served."""
 
     def __init__(self, worker: Worker) -> None:
         super().__init__()
         self.worker = worker
         self.token: int | None = None
-        self.is_patient = False  # waits without a limit
+        self.is_patient = False  # whether the worker waits without a timeout
 
     @property
     def done(self) -> bool:
         return self.token is not None
 
     def __repr__(self) -> str:
-        return (
-            f"<{self.worker} has token {self.token}>"
-            if self.done
-            else f"<{self.worker} waits for a token>"
-        )
+        if self.done:
+            return f"<{self.worker} has token {self.token}>"
+        return f"<{self.worker} waits for a token>"
 
 
 class TokenQueue:
-    """Tokens in the order in which they were put in, workers in the order in which they asked.
+    """A first-in, first-out queue of tokens, and another of the workers that wait for one.
 
-    Tokens and waiting workers are never both there. `served(worker, token)` is called for each
-    token that is given.
+    The invariant: after each method one of the two is empty. `on_served(worker, token)` is called
+    for each token that a worker gets.
 
     >>> queue = TokenQueue(lambda worker, token: print(worker, "gets", token))
     >>> first, second = queue.request("w0"), queue.request("w1")
@@ -67,8 +67,8 @@ class TokenQueue:
     ((4,), 4, None)
     """
 
-    def __init__(self, served: Callable[[Worker, int], None]) -> None:
-        self._served = served
+    def __init__(self, on_served: Callable[[Worker, int], None]) -> None:
+        self._on_served = on_served
         self._tokens: deque[int] = deque()
         self._takers: deque[TokenTaker] = deque()
 
@@ -82,31 +82,28 @@ class TokenQueue:
         return tuple(self._takers)
 
     def put(self, token: int, number: int) -> None:
-        """Put in `number` equal tokens; those who wait are served first."""
+        """Put in `number` equal tokens; workers that wait get them at once."""
         if operator.index(number) < 0:
             raise ValueError(f"tokens can only be put in, got {number} of them")
         self._tokens.extend([token] * number)
         self._serve()
 
     def request(self, worker: Worker) -> TokenTaker:
-        """Join the queue; served at once if a token is there."""
+        """Join the queue; the request is served at once if there is a token."""
         taker = TokenTaker(worker)
         self._takers.append(taker)
         self._serve()
         return taker
 
     def try_take(self, worker: Worker) -> int | None:
-        """A token, or None if there is none."""
+        """Take a token, or return None if there is none."""
         taker = self.request(worker)
         if not taker.done:
             self.cancel(taker)
         return taker.token
 
     def cancel(self, taker: TokenTaker) -> None:
-        """Leave the queue.
-
-        A token that was given already goes back to where it was, for the next one.
-        """
+        """Withdraw a request; a token that it got already goes back to the front of the queue."""
         if taker in self._takers:
             self._takers.remove(taker)
         elif taker.token is not None:
@@ -118,11 +115,11 @@ class TokenQueue:
         while self._tokens and self._takers:
             taker = self._takers.popleft()
             taker.token = self._tokens.popleft()
-            self._served(taker.worker, taker.token)
+            self._on_served(taker.worker, taker.token)
 
 
 class Crew:
-    """The workers that declare when they begin and when they end; `size` is how many there will be.
+    """The workers that declare when they begin and when they end; `size` is their expected number.
 
     >>> crew = Crew(2)
     >>> crew.join("a"), crew.is_known_to_all_wait(["a"], ["a"])
@@ -138,7 +135,7 @@ class Crew:
 
     def join(self, worker: Worker) -> None:
         if worker in self.gone or len(self.present | self.gone) >= self.size:
-            self.gone.clear()  # a second crew: who is done may come back
+            self.gone.clear()  # training starts again: workers that have ended may come back
         self.present.add(worker)
 
     def leave(self, worker: Worker) -> None:
@@ -146,6 +143,12 @@ class Crew:
         self.gone.add(worker)
 
     def is_known_to_all_wait(self, waiting: Iterable[Worker], seen: Iterable[Worker]) -> bool:
-        """Tell whether no thread can push any more; False if in doubt, until all that were `seen` have declared."""
+        """Tell whether all workers are known and those that are present wait.
+
+        Args:
+            waiting: the workers that wait for a token.
+            seen: the workers that were seen in any call. Until all of them have declared
+                themselves, others may push, so the answer is False.
+        """
         known = self.present | self.gone
         return len(known) >= self.size and known.issuperset(seen) and self.present.issubset(waiting)

@@ -178,7 +178,7 @@ def _apply(played: Played, event: Event) -> dict[str, Any]:
 
 
 def _set_global_step(played: Played, event: Event) -> dict[str, Any]:
-    played.step.assign(event["value"])
+    played.step.load(event["value"])
     return {}
 
 

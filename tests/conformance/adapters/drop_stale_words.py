@@ -152,7 +152,7 @@ def order_of_reads(stage: Stage, found: re.Match[str]) -> dict[str, bool]:
     loss()
     loss_notes = not isinstance(attempt(opt.local_step), compare.Raised)
     ((before, _),) = opt.forward(loss, [stage.v])
-    stage.v.assign([3.0, -3.0])
+    stage.v.load([3.0, -3.0])
     opt.note_step()
     ((after, _),) = opt.compute_gradients(loss, [stage.v])
     return {

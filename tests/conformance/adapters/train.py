@@ -11,8 +11,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import gradlab as gl
 from tests.conformance import compare, decode
 from tests.conformance.adapters.clip import function, run_call
@@ -72,15 +70,11 @@ def variable(name: str, x: dict[str, Any]) -> Any:
 
 
 class Gradlab:
-    """gradlab as a session asks for it.
-
-    What a loss computes is there at once, so nothing is built to be run again.
-    """
-
-    is_symbolic = False
+    """gradlab as a session asks for it."""
 
     def __init__(self, mode: str, semantics: str, graph: Any = None) -> None:
         self.mode = mode
+        self.is_symbolic = mode == "graph"
         self.semantics = semantics
         self.graph = graph
 
@@ -110,17 +104,25 @@ class Gradlab:
             operation.run()
 
     def read(self, x: Any) -> Any:
-        """Copies of variables, which go on changing."""
+        """Copies of variables, which go on changing, and the values of tensors now."""
         if isinstance(x, dict):
             return {name: self.read(v) for name, v in x.items()}
-        return np.array(x.numpy()) if isinstance(x, gl.Variable) else x
+        if isinstance(x, list):
+            return [self.read(item) for item in x]
+        if isinstance(x, gl.Variable):
+            return x.numpy()
+        is_sparse = isinstance(x, gl.IndexedSlices)
+        if isinstance(x, gl.Tensor) or (is_sparse and isinstance(x.values, gl.Tensor)):
+            return gl.Session().run(x)
+        return x
 
     def gradients(
         self, ys: list[Any], xs: list[Any], variables: dict[str, Any], kwargs: dict[str, Any]
     ) -> list[Any]:
         accepted = inspect.signature(gl.gradients).parameters
         given = {k: v for k, v in kwargs.items() if k in accepted or k not in GRAPH_ONLY}
-        return list(gl.gradients([decode.loss(y, variables) for y in ys], xs, **given, strict="tf"))
+        losses = [decode.loss(y, variables) for y in ys]
+        return self.read(gl.gradients(losses, xs, **given, strict="tf"))
 
     def trainable_variables(self, kwargs: dict[str, Any]) -> list[Any]:
         return gl.trainable_variables(**kwargs)

@@ -8,17 +8,81 @@ ORIGIN = Origin("keras", "3.15.1", "keras")
 FOLDER = "keras/src/optimizers"
 
 _MODELS = Absent("gl.keras.Sequential", "trains a Keras model; gradlab has none")
-_OTHERS = {
-    "Adafactor": "10",
-}  # which case of those that go through all optimizers by name
-
+_STATELESS = Absent(
+    "gl.keras.Optimizer.stateless_apply", "the pure form by lists; gradlab's is init and step"
+)
+_OVERWRITE = Absent(
+    "gl.Variable.overwrite_with_gradient", "Keras's mark of float8 scales on a variable"
+)
 _FLOAT64 = Differs(
     "a float64 gradient of a float32 variable is refused, where Keras 3 casts it",
     "tests/test_bad_input.py::test_it_is_refused_and_nothing_changes",
 )
 
 SUITES = (
+    Suite(
+        ORIGIN,
+        f"{FOLDER}/adafactor_test.py",
+        "keras",
+        differs={
+            f"AdafactorTest.test_{case}": _FLOAT64
+            for case in (
+                *("correctness_with_golden", "single_step_1d", "single_step_2d", "weight_decay"),
+            )
+        },
+    ),
     Suite(ORIGIN, f"{FOLDER}/adagrad_test.py", "keras"),
+    Suite(
+        ORIGIN,
+        f"{FOLDER}/loss_scale_optimizer_test.py",
+        "keras",
+        absent={
+            "LossScaleOptimizerTest.test_*_stateless": _STATELESS,
+            "LossScaleOptimizerTest.test_finite_step_with_overwrite_stateful": _OVERWRITE,
+        },
+    ),
+    Suite(
+        ORIGIN,
+        f"{FOLDER}/multi_optimizer_test.py",
+        "keras",
+        absent={
+            "MultiOptimizerTest.test_stateless_apply": _STATELESS,
+            **{
+                f"MultiOptimizerTest.test_{case}": _MODELS
+                for case in (
+                    "learning_rate_scheduler_with_multi_optimizer",
+                    "multi_optimizer_with_model_fit",
+                    "reduce_lr_on_plateau_with_multi_optimizer",
+                    "swap_ema_weights_with_multi_optimizer",
+                    "tensorboard_logging_with_multi_optimizer",
+                )
+            },
+        },
+    ),
+    Suite(
+        ORIGIN,
+        f"{FOLDER}/muon_test.py",
+        "keras",
+        absent={
+            "MuonTest.test_should_use_adamw": _MODELS,
+            "MuonTest.test_model_fit": _MODELS,
+            **{
+                f"MuonTest.test_{case}": Absent(
+                    f"gl.keras.Muon.{method}",
+                    "a method in which Keras's class computes; in gradlab it is a rule",
+                )
+                for case, method in {
+                    "Newton_Schulz": "zeropower_via_newtonschulz5",
+                    "adamw_single_step": "update_step",
+                    "muon_single_step": "update_step",
+                    "adamw_weight_decay": "_apply_weight_decay",
+                    "muon_weight_decay": "_apply_weight_decay",
+                    "lr_adjust_2d": "lr_adjust",
+                    "lr_adjust_none": "lr_adjust",
+                }.items()
+            },
+        },
+    ),
     Suite(ORIGIN, f"{FOLDER}/sgd_test.py", "keras"),
     Suite(ORIGIN, f"{FOLDER}/adadelta_test.py", "keras"),
     Suite(
@@ -68,19 +132,7 @@ SUITES = (
             "OptimizerTest.test_mixed_with_tf_variables": Absent(
                 "gl.Variable(tf_variable)", "steps on TensorFlow's variables beside its own"
             ),
-            "OptimizerTest.test_get_method": Absent(
-                "gl.keras.get", "an optimizer by its name, AdamW among them"
-            ),
-            "OptimizerTest.test_overwrite_with_gradient*": Absent(
-                "gl.Variable.overwrite_with_gradient", "Keras's mark of float8 scales on a variable"
-            ),
-            **{
-                f"OptimizerTest.test_{case}{number}": Absent(
-                    f"gl.keras.{name}", "a slot of another shape than the variable's"
-                )
-                for case in ("gradient_accumulation_with_weigth_decay", "pickleable_optimizers")
-                for name, number in _OTHERS.items()
-            },
+            "OptimizerTest.test_overwrite_with_gradient*": _OVERWRITE,
         },
         differs={
             "OptimizerTest.test_optimizer_auto_naming": Differs(
@@ -103,16 +155,6 @@ SUITES = (
                 "gl.keras.Optimizer.update_step",
                 "an optimizer by overriding a method; in gradlab it is a rule",
             ),
-            "OptimizerSparseTest.*_loss_scale_optimizer_sgd": Absent(
-                "gl.keras.LossScaleOptimizer",
-                "a scale of its own choosing; gl.keras takes a loss_scale_factor",
-            ),
-            **{
-                f"OptimizerSparseTest.test_sparse_correctness_{name.lower()}*": Absent(
-                    f"gl.keras.{name}", "a slot of another shape than the variable's"
-                )
-                for name in _OTHERS
-            },
         },
     ),
     Suite(

@@ -33,15 +33,55 @@ SPARSE_NODES = {
     f"IndexedSlicesConditionalAccumulatorTest.{case}": _NODE
     for case in ("testConstructor", "testConstructorWithShape")
 }
+_DEBIASED = Absent(
+    "gl.train.ExponentialMovingAverage.apply(tensors)",
+    "averages of tensors, which start at zero and are corrected for it",
+)
+_GRAPHS = Absent("gl.Graph.as_graph_def", "what a graph is written as, and what its nodes wait for")
+_STEP_READ = Absent(
+    "gl.train._get_or_create_global_step_read", "a private tensor of the step before it counts"
+)
+STEPS = {"GlobalStepReadTest.*": _STEP_READ}
+_SCALE_GET = Absent(
+    "gl.train.get_loss_scale", "a scale by its name; gl.train's optimizer takes one"
+)
+SCALES = {
+    "DynamicLossScaleTest.test_get": _SCALE_GET,
+    "FixedLossScaleTest.test_serialization": _SCALE_GET,
+}
+SHOWN = {
+    "DynamicLossScaleTest.test_repr_*": Differs(
+        "a variable has its value in a Graph too, so the scale is shown there",
+        "tests/train/test_loss_scale.py::test_a_scale_is_shown_in_a_graph_too",
+    )
+}
+SCALED = {
+    "MixedPrecisionLossScaleOptimizerTest.testCheckpoint*": Absent(
+        "gl.train.Checkpoint", "TensorFlow's checkpoints; gradlab has gl.save"
+    )
+}
+AVERAGES = {
+    "MovingAveragesTest.testAssign*": Absent(
+        "gl.train.assign_moving_average", "a step of one average, which TensorFlow does not export"
+    ),
+    "MovingAveragesTest.testWeighted*": Absent(
+        "gl.train.weighted_moving_average", "a weighted mean, which TensorFlow does not export"
+    ),
+    "ExponentialMovingAverageTest.*_Debias*": _DEBIASED,
+    "ExponentialMovingAverageTest.testAverageVariablesNames": _DEBIASED,
+    "ExponentialMovingAverageTest.testAverageVariablesNamesRespectScope*": Absent(
+        "gl.variable_scope", "names of variables under a scope of names"
+    ),
+    "ExponentialMovingAverageTest.testAverageVariablesDeviceAssignment": Absent(
+        "gl.device", "the device of a variable; gradlab computes where its arrays are"
+    ),
+    "ExponentialMovingAverageTest.testAverageVariablesWithControlDeps": _GRAPHS,
+    "ExponentialMovingAverageTest.testImportedGraphVariablesToRestore": _GRAPHS,
+}
 TENSORS = Differs(
     "an array is a constant to a loss, and refused when gradients are asked "
     "for, not when they are applied",
     "tests/test_bad_input.py::test_it_is_refused_and_nothing_changes",
-)
-MIXED_VALUES = Differs(
-    "values of two kinds are converted to one, as in TensorFlow's schedules, where "
-    "tf.compat.v1.train refuses them",
-    "tests/schedules/test_decay.py::test_the_dtype_of_pieces_is_that_of_the_values",
 )
 
 
@@ -85,7 +125,8 @@ SUITES = (
         "tensorflow",
         absent={
             "TrainingOpsTest.testResourceSparseApplyAdagradV2AndDisableCopyOnReadRace": Absent(
-                "gl.raw_ops.ResourceSparseApplyAdagradV2", "a race of kernels inside tf.function"
+                "gl.raw_ops.DisableCopyOnRead",
+                "how a resource is read, in a race inside tf.function",
             ),
         },
     ),
@@ -100,6 +141,26 @@ SUITES = (
             ),
             "AdamOptimizerTest.testXlaSharding": SHARDING,
         },
+    ),
+    Suite(ORIGIN, f"{_TRAINING}/training_util_test.py", "tensorflow", absent=STEPS),
+    Suite(
+        ORIGIN,
+        f"{_TRAINING}/experimental/loss_scale_test.py",
+        "tensorflow",
+        absent=SCALES,
+        differs=SHOWN,
+    ),
+    Suite(
+        ORIGIN,
+        f"{_TRAINING}/experimental/loss_scale_optimizer_test.py",
+        "tensorflow",
+        absent=SCALED,
+    ),
+    Suite(
+        ORIGIN,
+        f"{_TRAINING}/moving_averages_test.py",
+        "tensorflow",
+        absent=AVERAGES | {"ExponentialMovingAverageTest.testCopyXlaSharding": SHARDING},
     ),
     Suite(
         ORIGIN,

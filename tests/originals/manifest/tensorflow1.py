@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.originals.manifest.tensorflow import MIXED_VALUES, SLOTS, SPARSE_NODES, in_both_modes
+from tests.originals.manifest.tensorflow import (
+    AVERAGES,
+    SCALED,
+    SCALES,
+    SHOWN,
+    SLOTS,
+    SPARSE_NODES,
+    STEPS,
+    in_both_modes,
+)
 from tests.originals.suites import Absent, Origin, Suite
 
 ORIGIN = Origin("tensorflow", "1.15")
@@ -42,20 +51,13 @@ SUITES = (
     _of(
         f"{_TRAINING}/adagrad", absent={"AdagradOptimizerTest.testDynamicShapeVariable*": _DYNAMIC}
     ),
-    _of(
-        f"{_TRAINING}/gradient_descent",
-        absent={
-            "GradientDescentOptimizerTest.testCapturingInDefunWhileExecutingEagerly": Absent(
-                "gl.function",
-                "a function compiled to a graph; gradlab's pure form compiles with jax.jit",
-            )
-        },
-    ),
+    _of(f"{_TRAINING}/gradient_descent"),
+    _of(f"{_TRAINING}/moving_averages", absent=AVERAGES),
+    _of(f"{_TRAINING}/training_util", absent=STEPS),
+    _of(f"{_TRAINING}/experimental/loss_scale", absent=SCALES, differs=SHOWN),
+    _of(f"{_TRAINING}/experimental/loss_scale_optimizer", absent=SCALED),
     _of(f"{_TRAINING}/optimizer"),
-    _of(
-        f"{_TRAINING}/learning_rate_decay",
-        differs={"LRDecayTest.testPiecewiseConstantEdgeCases": MIXED_VALUES},
-    ),
+    _of(f"{_TRAINING}/learning_rate_decay"),
     _of(f"{_TRAINING}/sync_replicas_optimizer"),
     _of(f"{_TRAINING}/slot_creator", absent={"SlotCreatorTest.*": SLOTS}),
     *(

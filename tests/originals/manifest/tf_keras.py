@@ -1,17 +1,15 @@
 """tf_keras 2.21's suites, which its package does not hold: legacy optimizers, the rewrite of 2.11,
-schedules.
+schedules. Before them those of tf.keras as TensorFlow 2.1 had it.
 """
 
-from tests.originals.manifest.tensorflow import MIXED_VALUES, TENSORS
+from tests.originals.manifest.tensorflow import TENSORS
 from tests.originals.suites import Absent, Differs, Origin, Suite
 
 ORIGIN = Origin("tf_keras", "2.21")
+TENSORFLOW = Origin("tensorflow", "2.1.0-rc2")
 _FOLDER = "tf_keras/optimizers"
 
 _MODELS = Absent("gl.keras.Sequential", "trains or saves a Keras model; gradlab has none")
-_FUNCTION = Absent(
-    "gl.function", "a function compiled to a graph; gradlab's pure form compiles with jax.jit"
-)
 _CHECKPOINT = Absent("gl.train.Checkpoint", "TensorFlow's checkpoints; gradlab has gl.save")
 _STRATEGY = Absent(
     "gl.MirroredStrategy",
@@ -19,27 +17,33 @@ _STRATEGY = Absent(
 )
 
 
-def _no(name: str) -> Absent:
-    return Absent(f"gl.keras.{name}", "gl.keras has Adagrad and SGD")
-
-
 def _each(test: str, cases: str, absent: Absent) -> dict[str, Absent]:
     return {f"{test}.{case}": absent for case in cases.split()}
 
 
+_GRAPH = Absent(
+    "gl.Graph.get_operations", "looks for double nodes in TensorFlow's graph of a Keras model"
+)
+_VAR_NAME = Absent("gl.keras.name_scope", "names of slots under a scope of names")
+_VAR_KEY = Absent("gl.keras.var_key", "by what name Keras keeps a variable; gradlab by itself")
+_TENSORFLOW = {
+    "OptimizerCoefficientTest.*": _GRAPH,
+    **_each(
+        "OptimizerTest",
+        "testOptimizerWithCallableVarList testOptimizerWithCallbacks testOptimizerWithKerasModel",
+        _MODELS,
+    ),
+    "OptimizerTest.testVarName": _VAR_NAME,
+    "Optimizer*Test.testVarKey*": _VAR_KEY,
+    "OptimizersCompatibilityTest.*": _MODELS,
+}
 _OPTIMIZER_V2 = {
-    **{f"OptimizerCoefficientTest.*_{name}": _no(name) for name in ("Adadelta", "Adamax", "Nadam")},
-    **{f"OptimizerCoefficientTest.*_{name}*": _no(name) for name in ("Adam", "Ftrl", "RMSprop")},
-    "OptimizerCoefficientTest.*": _MODELS,
+    "OptimizerCoefficientTest.*": _GRAPH,
     **_each("OptimizerTest", "testOptimizerSaving_* testOptimizerWith*", _MODELS),
     **_each("OptimizerTest", "testRestoringIterationsWithoutAnOptimizer_*", _CHECKPOINT),
     "OptimizerTest.testSlotWithNonstandardShapeRestoresBasedOnCheckpoint_*": _CHECKPOINT,
-    "OptimizerTest.testVarName": Absent(
-        "gl.keras.name_scope", "names of slots under a scope of names"
-    ),
-    "OptimizerTest.testVarKey": Absent(
-        "gl.keras.var_key", "by what name Keras keeps a variable; gradlab by itself"
-    ),
+    "OptimizerTest.testVarName": _VAR_NAME,
+    "Optimizer*Test.testVarKey*": _VAR_KEY,
     "OptimizerTest.test_create_slots_for_sharded_variables_*": Absent(
         "gl.ShardedVariable", "a variable in pieces; gradlab's shards are gl.tpu's"
     ),
@@ -47,22 +51,11 @@ _OPTIMIZER_V2 = {
         "gl.keras.SGD._aggregate_gradients",
         "a private method to override; gradlab takes gradient_aggregator",
     ),
-    "OptimizerWithFunctionTest.*": _FUNCTION,
-    **{
-        f"OptimizersCompatibilityTest.test{name}Compatibility": _no(name)
-        for name in ("Adadelta", "Adamax", "Nadam", "RMSprop")
-    },
 }
 
-_OTHERS = {
-    "Adadelta": "0",
-    "Adafactor": "2",
-    "Adamax": "4",
-    "Ftrl": "6",
-    "Lion": "7",
-    "Nadam": "8",
-    "RMSprop": "9",
-}  # which case of the one that goes through all optimizers
+_GENERATIONS = Absent(
+    "gl.keras.convert_to_legacy_optimizer", "which of two generations a program is to have"
+)
 _REWRITE = {
     **_each(
         "OptimizerFuntionalityTest",
@@ -87,34 +80,82 @@ _REWRITE = {
     **_each(
         "OptimizerFuntionalityTest",
         "test_arm_mac_get_legacy_optimizer test_convert_to_legacy_optimizer",
-        Absent("gl.keras.get", "an optimizer by its name, in one Keras or the other"),
+        _GENERATIONS,
     ),
-    **{
-        f"OptimizerFuntionalityTest.testSparseGradientsWorkAsExpected{number}": _no(name)
-        for name, number in _OTHERS.items()
-    },
-    **{
-        f"OptimizerRegressionTest.test{name}": _no(name) for name in ("Adadelta", "Ftrl", "RMSprop")
-    },
     "DistributedTrainingTest.*": _STRATEGY,
 }
 
-SUITES = (
-    Suite(ORIGIN, f"{_FOLDER}/schedules/learning_rate_schedule_test.py", "tf_keras"),
-    Suite(
-        ORIGIN,
-        f"{_FOLDER}/legacy_learning_rate_decay_test.py",
-        "tf_keras",
-        differs={"LRDecayTest.testPiecewiseConstantEdgeCases_*": MIXED_VALUES},
+_FIRST = {
+    "AdamOptimizerTest.testSetWeightsFromV1AdamWithoutMinimize": Absent(
+        "gl.keras.optimizer_v1", "weights of an optimizer of the first Keras"
+    )
+}
+_NAMES = (
+    "adadelta",
+    "adagrad",
+    "adamax",
+    "ftrl",
+    "gradient_descent",
+    "nadam",
+    "rmsprop",
+)
+_OPTIMIZERS = "tensorflow/python/keras/optimizer_v2"
+
+_WRAPPING = Differs(
+    "gradlab's optimizers have their versions as an argument, and its errors say so",
+    "tests/keras/test_loss_scale_optimizer.py::test_inner_optimizers_that_are_refused",
+)
+_LOSS_SCALE = {
+    **_each(
+        "LossScaleOptimizerTest",
+        "testScalingWarning_* testScalingNoWarning_*",
+        Absent("gl.logging", "TensorFlow's log; gradlab writes to Python's"),
     ),
-    Suite(ORIGIN, f"{_FOLDER}/legacy/adagrad_test.py", "tf_keras"),
-    Suite(ORIGIN, f"{_FOLDER}/legacy/gradient_descent_test.py", "tf_keras"),
+    **_each("LossScaleOptimizerTest", "testCheckpoint_*", _CHECKPOINT),
+    "LossScaleOptimizerTest.testConvertToLegacyOptimizer": _GENERATIONS,
+    **_each(
+        "LossScaleOptimizerTest",
+        "testHyperParametersExposed testLossScaleDelegationWithWrapper_*",
+        Absent(
+            "gl.keras.Optimizer._set_hyper", "an optimizer of one's own; in gradlab it is a rule"
+        ),
+    ),
+    "LossScaleOptimizerTest.testUnsupportedStrategy_*": Absent(
+        "gl.CentralStorageStrategy", "a distribution strategy, which is refused"
+    ),
+}
+
+SUITES = (
+    *(Suite(TENSORFLOW, f"{_OPTIMIZERS}/{name}_test.py", "tf_keras23") for name in _NAMES),
+    Suite(TENSORFLOW, f"{_OPTIMIZERS}/adam_test.py", "tf_keras23", absent=_FIRST),
+    Suite(
+        TENSORFLOW,
+        f"{_OPTIMIZERS}/optimizer_v2_test.py",
+        "tf_keras23",
+        absent=_TENSORFLOW,
+        differs={"OptimizerTest.testComputeGradientsWithTensors": TENSORS},
+    ),
+    Suite(ORIGIN, f"{_FOLDER}/schedules/learning_rate_schedule_test.py", "tf_keras"),
+    Suite(ORIGIN, f"{_FOLDER}/legacy_learning_rate_decay_test.py", "tf_keras"),
+    *(Suite(ORIGIN, f"{_FOLDER}/legacy/{name}_test.py", "tf_keras") for name in _NAMES),
+    Suite(ORIGIN, f"{_FOLDER}/legacy/adam_test.py", "tf_keras", absent=_FIRST),
     Suite(
         ORIGIN,
         f"{_FOLDER}/legacy/optimizer_v2_test.py",
         "tf_keras",
         absent=_OPTIMIZER_V2,
         differs={"OptimizerTest.testComputeGradientsWithTensors_*": TENSORS},
+    ),
+    Suite(ORIGIN, f"{_FOLDER}/lion_test.py", "tf_keras"),
+    Suite(
+        ORIGIN,
+        "tf_keras/mixed_precision/loss_scale_optimizer_test.py",
+        "tf_keras",
+        absent=_LOSS_SCALE,
+        differs={
+            f"LossScaleOptimizerTest.testErrorWhen{case}": _WRAPPING
+            for case in ("V2LsoWrapsV3Optimizer", "V3LsoWrapsV2Optimizer", "WrappingNonOptimizer")
+        },
     ),
     Suite(
         ORIGIN,

@@ -91,6 +91,7 @@ class Operators:
             return call(
                 lambda a, b: getattr(_numbers(a, b)[0], name)(*_numbers(a, b)[1:]),
                 *_order(self, other, swapped),
+                name=name,
             )
 
         return method
@@ -175,6 +176,10 @@ class Tensor(Operators):
             if self._shape is not None
             else TensorShape(np.shape(self._sample()))
         )
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        return [self]
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -301,9 +306,11 @@ def raw(x: Any) -> Any:
     """An array, or gradlab's slices, out of anything; computed where it has to be."""
     if isinstance(x, Tensor):
         value = x.compute()
-        return raw(value) if isinstance(value, Tensor | Slices) else value
+        return raw(value) if isinstance(value, Tensor | Slices | gl.Tensor) else value
     if isinstance(x, Slices):
         return x.compute()
+    if isinstance(x, gl.Tensor):
+        return x()
     if isinstance(x, gl.Variable):
         return gl.Variable.value.fget(x)  # type: ignore[attr-defined]
     if isinstance(x, DType):

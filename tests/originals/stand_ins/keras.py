@@ -40,7 +40,22 @@ class Variable(gl.Variable):
         array = np.asarray(value)
         if dtype is None and array.dtype.kind in "fi":
             dtype = FLOATX
+        if name is not None:
+            name = "/".join([*_SCOPES, name])
         super().__init__(array, keywords.pop("trainable", True), name, dtype)
+
+
+_SCOPES: list[str] = []
+
+
+@contextlib.contextmanager
+def name_scope(name: str) -> Iterator[None]:
+    """`keras.src.backend.name_scope`."""
+    _SCOPES.append(name)
+    try:
+        yield
+    finally:
+        _SCOPES.pop()
 
 
 class TestCase(Comparing, parameterized.TestCase):
@@ -98,6 +113,10 @@ def _private_names() -> Iterator[None]:
         "_clip_gradients": clipped,
         "_iterations": property(lambda opt: opt._engine.weights.iterations),
         "_model_variables_moving_average": property(lambda opt: _slots(opt, "average")),
+        "_var_key": lambda opt, v: v,
+        "_var_to_optimizer_idx": property(
+            lambda opt: dict(zip(opt._engine.built_variables, opt._choices, strict=True))
+        ),
         "_accumulated_gradients": property(lambda opt: _slots(opt, "gradient_accumulator")),
     }
     for name, value in names.items():
@@ -161,10 +180,14 @@ class NonNeg:
 
 
 OPTIMIZERS = [
-    name for name in gl.keras.optimizers.__all__ if name[0].isupper() and name != "Optimizer"
+    name
+    for name in gl.keras.optimizers.__all__
+    if name[0].isupper() and name not in ("Optimizer", "OptimizerMap")
 ]
 NAMES = {
     **{name: _version(getattr(gl.keras, name)) for name in OPTIMIZERS},
+    "OptimizerMap": gl.keras.OptimizerMap,
+    "name_scope": name_scope,
     "NonNeg": NonNeg,
     "SUPPORTS_SPARSE_TENSORS": True,
     "TestCase": TestCase,
@@ -182,7 +205,8 @@ NAMES = {
     "cast": lambda x, dtype: np.asarray(x, dtype),
     **{name: getattr(gl.schedules, name) for name in gl.schedules.__all__ if name[0].isupper()},
 }
-OPTIMIZER_MODULES = ("schedule_free_adamw", *(name.lower() for name in OPTIMIZERS))
+_MODULES_OF_WORDS = ("loss_scale_optimizer", "multi_optimizer", "schedule_free_adamw")
+OPTIMIZER_MODULES = (*_MODULES_OF_WORDS, *(name.lower() for name in OPTIMIZERS))
 MODULES = frozenset(
     [
         *OPTIMIZER_MODULES,

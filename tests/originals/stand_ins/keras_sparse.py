@@ -21,20 +21,7 @@ def _dense(x: Any, sparse: bool = True) -> Any:
     return dense
 
 
-def _missing(name: str) -> Any:
-    """An optimizer that gradlab does not have: named by the suite where it is loaded, made by no
-    case that is run.
-    """
-
-    def made(*_: Any, **__: Any) -> Any:
-        raise NotImplementedError(f"gl.keras has no {name}")
-
-    return made
-
-
 NAMES = keras.NAMES | {
-    "Adafactor": _missing("Adafactor"),
-    "LossScaleOptimizer": _missing("LossScaleOptimizer"),
     "Optimizer": gl.keras.Optimizer,
     "backend": lambda: "tensorflow",
     "convert_to_tensor": _dense,

@@ -12,6 +12,7 @@ from tests.originals.stand_ins.graph import Slices, Tensor, call, raw
 from tests.originals.stand_ins.tf_accumulators import ACCUMULATORS
 from tests.originals.stand_ins.tf_gradients import GRADIENTS
 from tests.originals.stand_ins.tf_kernels import KERNELS
+from tests.originals.stand_ins.tf_loss_scale import LOSS_SCALES
 from tests.originals.stand_ins.tf_ops import OPS
 from tests.originals.stand_ins.tf_test import TEST
 from tests.originals.stand_ins.tf_train import TRAIN
@@ -43,6 +44,11 @@ def clip(name: str) -> Any:
     return function
 
 
+def get_collection(name: str) -> list[Any]:
+    """What has been collected in the Graph by a name."""
+    return vars(graph.default_graph()).get(name, [])
+
+
 CLIPS = {
     name: clip(name)
     for name in (
@@ -67,8 +73,9 @@ VARIABLES = {
     "is_variable_initialized": lambda _variable: Tensor.of(True),
     "trainable_variables": gl.trainable_variables,
     "variable_scope": variable_scope,
-    "get_collection": lambda name: vars(graph.default_graph()).get(name, []),
-    "GraphKeys": type("GraphKeys", (), {"TRAIN_OP": "train_ops"}),
+    "get_collection": get_collection,
+    "moving_average_variables": lambda: get_collection("moving_average_variables"),
+    "GraphKeys": type("GraphKeys", (), {"TRAIN_OP": "train_ops", "GLOBAL_STEP": "global_step"}),
 }
 NAMES = {
     **DTYPES,
@@ -80,6 +87,7 @@ NAMES = {
     **ACCUMULATORS,
     **GRADIENTS,
     **KERNELS,
+    **LOSS_SCALES,
     **VARIABLES,
     **TRAIN,
     "IndexedSlices": Slices,
@@ -88,6 +96,15 @@ NAMES = {
     "raw": raw,
 }
 MODULES = frozenset(
-    ["cond", "variables", "variable_scope", "test", "context", "training", "session"]
+    [
+        "cond",
+        "context",
+        "custom_gradient",
+        "session",
+        "test",
+        "training",
+        "variable_scope",
+        "variables",
+    ]
 )
 STAND_IN = StandIn(("tensorflow", "local_xla"), Namespace("TensorFlow", NAMES), MODULES)

@@ -25,6 +25,6 @@ def _around() -> Iterator[None]:
 STAND_IN = StandIn(
     ("tensorflow", "portpicker"),
     Namespace("TensorFlow 1", NAMES, frozenset(["dtypes"])),
-    tensorflow.MODULES,
+    tensorflow.MODULES | {"function"},
     around=_around,
 )

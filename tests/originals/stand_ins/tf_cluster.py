@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import gradlab as gl
-from tests.originals.stand_ins import graph
 from tests.originals.stand_ins.graph import Tensor, raw
 from tests.originals.stand_ins.tf_test import DefaultGraph, Session
-from tests.originals.stand_ins.tf_train import bridged
+from tests.originals.stand_ins.tf_train import TRAIN, bridged
 from tests.originals.stand_ins.tf_variables import Variable
 
 
@@ -162,10 +161,16 @@ def monitored_session(hooks: Any = (), **_: Any) -> Session:
     return Session(graph=_CURRENT[-1].graph)
 
 
-def global_step(*_: Any) -> Any:
-    """The step of the graph, made if it is not there."""
-    with graph.default_graph().as_default() if not _CURRENT else _CURRENT[-1].graph.as_default():
-        return Variable.adopt(gl.get_or_create_global_step())
+def global_step(name: str) -> Any:
+    """A function of the global step; with a cluster its step, made if it is not there."""
+
+    def function(*graphs: Any) -> Any:
+        if not _CURRENT:
+            return TRAIN[name](*graphs)
+        with _CURRENT[-1].graph.as_default():
+            return Variable.adopt(gl.get_or_create_global_step())
+
+    return function
 
 
 CLUSTER: dict[str, Any] = {
@@ -179,8 +184,8 @@ CLUSTER: dict[str, Any] = {
     "create_local_cluster": create_local_cluster,
     "Session": lambda *_, **keywords: Session(graph=keywords.get("graph")),
     "VariableV1": variable,
-    "create_global_step": global_step,
-    "get_global_step": global_step,
-    "get_or_create_global_step": global_step,
+    "create_global_step": global_step("create_global_step"),
+    "get_global_step": global_step("get_global_step"),
+    "get_or_create_global_step": global_step("get_or_create_global_step"),
     "pick_unused_port": lambda: 0,
 }

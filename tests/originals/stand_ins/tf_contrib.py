@@ -1,8 +1,7 @@
-"""TensorFlow 1's `contrib.opt` and `learning_rate_decay`, over gradlab's rules and schedules."""
+"""TensorFlow 1's `contrib.opt` and `learning_rate_decay`, over gradlab's rules and `gl.train`."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 import gradlab as gl
 from tests.originals.stand_ins import graph
-from tests.originals.stand_ins.graph import Tensor, raw
+from tests.originals.stand_ins.graph import Tensor, raw, running
 from tests.originals.stand_ins.tf_train import Bridge
 
 
@@ -67,7 +66,7 @@ def linear_decay(decay_steps: int) -> Callable[[Any], Any]:
     return lambda step: graph.call(gl.schedules.PolynomialDecay(1.0, decay_steps, 0.0), step)
 
 
-def cosine_decay(restarts: bool) -> Callable[..., Any]:
+def periodic_decay(restarts: bool) -> Callable[..., Any]:
     """`get_cosine_decay_fn`, or `get_restart_decay_fn`."""
 
     def made(
@@ -81,20 +80,18 @@ def cosine_decay(restarts: bool) -> Callable[..., Any]:
     return made
 
 
-def decay(schedule: Callable[..., Any]) -> Callable[..., Any]:
-    """A decay of TensorFlow 1: the number at a step, in a Graph anew at each run, eagerly as a
-    function.
-    """
+def decay(name: str) -> Callable[..., Any]:
+    """A decay of `gl.train`: in a Graph a node, eagerly what its tests evaluate like a tensor."""
 
-    def function(first: Any, step: Any, *arguments: Any, name: Any = None, **keywords: Any) -> Any:
+    def function(*arguments: Any, **keywords: Any) -> Any:
         def compute() -> Any:
-            made = schedule(
-                raw(first), *map(raw, arguments), **{k: raw(x) for k, x in keywords.items()}
-            )
-            return made(raw(graph.as_tensor(step)))
+            given = {k: raw(x) for k, x in keywords.items()}
+            return getattr(gl.train, name)(*map(raw, arguments), **given)()
 
         if graph.executing_eagerly():
             return _Asked(compute)
+        with running(building=True):
+            compute()  # where TensorFlow refuses arguments
         return Tensor(compute, "decayed")
 
     return function
@@ -118,33 +115,23 @@ class _Asked:
         return np.asarray(self._compute(), dtype)
 
 
-def piecewise_constant(x: Any, boundaries: Any, values: Any, name: Any = None) -> Any:
-    """The step comes first here."""
-    return decay(gl.schedules.PiecewiseConstantDecay)(boundaries, x, values)
-
-
-def natural_exp_decay(
-    first: Any, step: Any, decay_steps: Any, decay_rate: Any, *arguments: Any, **keywords: Any
-) -> Any:
-    """An exponential decay whose rate is a power of e."""
-    rate = math.exp(-decay_rate)
-    return CONTRIB["exponential_decay"](first, step, decay_steps, rate, *arguments, **keywords)
-
-
+DECAYS = (
+    "cosine_decay",
+    "cosine_decay_restarts",
+    "exponential_decay",
+    "inverse_time_decay",
+    "linear_cosine_decay",
+    "natural_exp_decay",
+    "noisy_linear_cosine_decay",
+    "piecewise_constant",
+    "polynomial_decay",
+)
 CONTRIB: dict[str, Any] = {
     "AdaMaxOptimizer": AdaMaxOptimizer,
     "AddSignOptimizer": AddSignOptimizer,
     "PowerSignOptimizer": PowerSignOptimizer,
-    "cosine_decay": decay(gl.schedules.CosineDecay),
-    "cosine_decay_restarts": decay(gl.schedules.CosineDecayRestarts),
-    "exponential_decay": decay(gl.schedules.ExponentialDecay),
-    "get_cosine_decay_fn": cosine_decay(restarts=False),
-    "get_restart_decay_fn": cosine_decay(restarts=True),
+    "get_cosine_decay_fn": periodic_decay(restarts=False),
+    "get_restart_decay_fn": periodic_decay(restarts=True),
     "get_linear_decay_fn": linear_decay,
-    "inverse_time_decay": decay(gl.schedules.InverseTimeDecay),
-    "linear_cosine_decay": decay(gl.schedules.LinearCosineDecay),
-    "noisy_linear_cosine_decay": decay(gl.schedules.NoisyLinearCosineDecay),
-    "natural_exp_decay": natural_exp_decay,
-    "piecewise_constant": piecewise_constant,
-    "polynomial_decay": decay(gl.schedules.PolynomialDecay),
+    **{name: decay(name) for name in DECAYS},
 }

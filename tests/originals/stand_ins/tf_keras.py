@@ -17,11 +17,11 @@ from absl.testing import parameterized
 import gradlab as gl
 from tests.originals.namespaces import Namespace, StandIn
 from tests.originals.stand_ins import graph, tensorflow
-from tests.originals.stand_ins.graph import Tensor, call, is_node, raw, running
+from tests.originals.stand_ins.graph import Tensor, call, deferred, is_node, raw, running
+from tests.originals.stand_ins.keras import OPTIMIZERS
 from tests.originals.stand_ins.keras import clipped as keras_clipped
-from tests.originals.stand_ins.keras_adam import Adam, AdamW
 from tests.originals.stand_ins.tf_contrib import CONTRIB
-from tests.originals.stand_ins.tf_test import TestCase, in_graph, somewhere
+from tests.originals.stand_ins.tf_test import TestCase, in_graph, somewhere, unchanged
 from tests.originals.stand_ins.tf_train import Bridge, _in_train_ops, _loss, _number, _part, _sample
 from tests.originals.stand_ins.tf_variables import Variable
 
@@ -59,6 +59,9 @@ class KerasBridge:
             sample = compute()
         whole = Tensor(compute, "gradients")
         return [(_part(whole, i, g), v) for i, (g, v) in enumerate(sample)]
+
+    def get_gradients(self, loss: Any, params: Any) -> Any:
+        return [g for g, _ in self._compute_gradients(loss, params)]
 
     def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         return self._compute_gradients(loss, var_list, tape=tape)
@@ -114,17 +117,11 @@ class KerasBridge:
             Variable.adopt(rate) if isinstance(rate, gl.Variable) else _scheduled(copy.copy(rate))
         )
 
-    @property
-    def iterations(self) -> Any:
-        return Variable.adopt(super().iterations)  # type: ignore[misc]
-
-    @iterations.setter
-    def iterations(self, value: Any) -> None:
-        _base(self, "iterations").fset(self, value)
+    def __getattribute__(self, name: str) -> Any:
+        return Variable.adopt(super().__getattribute__(name))
 
     def _shown_rate(self) -> Any:
-        rate = super().learning_rate  # type: ignore[misc]
-        return Variable.adopt(rate) if isinstance(rate, gl.Variable) else rate
+        return super().learning_rate  # type: ignore[misc]
 
     def _set_rate(self, value: Any) -> None:
         with running():  # at once, in a Graph too
@@ -132,11 +129,34 @@ class KerasBridge:
 
     learning_rate = lr = property(_shown_rate, _set_rate)
 
+    @property
+    def weights(self) -> Any:
+        return [Variable.adopt(v) for v in super().weights]  # type: ignore[misc]
+
     def get_slot(self, var: Any, name: str) -> Any:
         return Variable.adopt(super().get_slot(var, name))  # type: ignore[misc]
 
     def get_updates(self, loss: Any, params: Any) -> Any:
         return [self.minimize(loss, params)]
+
+
+class ScaleBridge(KerasBridge):
+    """Mixed into a loss scale optimizer: losses, gradients and the scale are tensors."""
+
+    @property
+    def loss_scale(self) -> Any:
+        return deferred(lambda: super(ScaleBridge, self).loss_scale)  # type: ignore[misc]
+
+    def get_scaled_loss(self, loss: Any) -> Any:
+        if callable(loss):
+            return super().get_scaled_loss(loss)  # type: ignore[misc]
+        return call(super().get_scaled_loss, loss)  # type: ignore[misc]
+
+    def get_unscaled_gradients(self, grads: Any) -> Any:
+        return [None if g is None else call(self._unscaled, g) for g in grads]
+
+    def _unscaled(self, gradient: Any) -> Any:
+        return super().get_unscaled_gradients([gradient])[0]  # type: ignore[misc]
 
 
 def _value(loss: Any) -> Any:
@@ -189,19 +209,20 @@ def deserialize_schedule(config: Any, custom_objects: Any = None) -> Any:
     return _scheduled(gl.schedules.deserialize(config, custom_objects))
 
 
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """An optimizer, of the classes here."""
+    is_rewrite = config["class_name"].endswith("V3")
+    own = (REWRITE if is_rewrite else LEGACY) | {
+        "LossScaleOptimizerV3": REWRITE["LossScaleOptimizer"],
+        "LossScaleOptimizerV1": LEGACY["LossScaleOptimizer"],
+    }
+    return gl.keras.deserialize(config, own | (custom_objects or {}))
+
+
 def _scheduled(made: Any) -> Any:
     """The schedule, whose rate at a node is a node."""
     object.__setattr__(made, "__class__", SCHEDULES[type(made).__name__])
     return made
-
-
-def missing(name: str) -> type:
-    """An optimizer that gl.keras does not have; named at import, refused when it is made."""
-
-    def refuse(self: Any, *_: Any, **__: Any) -> None:
-        raise NotImplementedError(f"gl.keras has no {name}")
-
-    return type(name, (), {"__init__": refuse})
 
 
 class CombinedCase(TestCase, parameterized.TestCase):
@@ -229,7 +250,9 @@ def combine(**choices: Any) -> list[dict[str, Any]]:
 
 def generate(combinations: list[dict[str, Any]]) -> Callable[[Any], Any]:
     """A case for each combination, in its mode."""
-    titles = ["".join(f"_{k}_{x}" for k, x in c.items()) for c in combinations]
+    titles = [
+        "".join(f"_{k}_{getattr(x, '__name__', x)}" for k, x in c.items()) for c in combinations
+    ]
     named = [
         {"testcase_name": title, "chosen": c} for title, c in zip(titles, combinations, strict=True)
     ]
@@ -239,8 +262,11 @@ def generate(combinations: list[dict[str, Any]]) -> Callable[[Any], Any]:
             return parameterized.named_parameters(*named)(_in_mode(thing))
         for name, function in list(vars(thing).items()):
             if name.startswith("test") and callable(function):
-                setattr(thing, name, _in_mode(function))
-        return parameterized.named_parameters(*named)(thing)
+                delattr(thing, name)
+                for title, chosen in zip(titles, combinations, strict=True):
+                    case = functools.partialmethod(_in_mode(function), chosen=chosen)
+                    setattr(thing, name + title, case)
+        return thing
 
     return decorate
 
@@ -259,10 +285,16 @@ def _in_mode(function: Any) -> Any:
 
 def optimizers(semantics: str) -> dict[str, type]:
     """The optimizers of one Keras."""
-    return {
-        cls.__name__: type(cls.__name__, (KerasBridge, cls), {"_semantics": semantics})
-        for cls in (gl.keras.Adagrad, gl.keras.SGD, Adam, AdamW)
+    named = {
+        name: type(
+            name,
+            (ScaleBridge if name == "LossScaleOptimizer" else KerasBridge, getattr(gl.keras, name)),
+            {"_semantics": semantics},
+        )
+        for name in OPTIMIZERS
     }
+    # What Keras calls so computes the same without TensorFlow's kernel.
+    return named | {"NonFusedAdam": named["Adam"]}
 
 
 def _deduplicated(values: Any, indices: Any) -> Any:
@@ -273,7 +305,7 @@ def _deduplicated(values: Any, indices: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _private_names() -> Iterator[None]:
+def private_names() -> Iterator[None]:
     """The name that Keras's tests read of TensorFlow's variables."""
     gl.Variable._shared_name = property(lambda v: v.name.removesuffix(":0"))
     try:
@@ -282,8 +314,6 @@ def _private_names() -> Iterator[None]:
         del gl.Variable._shared_name
 
 
-_OTHERS = ("Adadelta", "Adafactor", "Adamax", "Ftrl", "Lion", "Nadam", "RMSprop")
-_MISSING = {name: missing(name) for name in _OTHERS}
 _STRATEGIES = [
     "one_device_strategy",
     "mirrored_strategy_with_two_cpus",
@@ -295,11 +325,12 @@ _STRATEGIES = [
     "central_storage_strategy_with_two_gpus",
     "test_main",
 ]
-_WITHIN = frozenset(
+WITHIN = frozenset(
     [
         "__internal__",
         "combinations",
         "compat",
+        "config",
         "data",
         "distribute",
         "keras",
@@ -320,18 +351,46 @@ _WITHIN = frozenset(
         "v2",
     ]
 )
+
+
+class _MadeByInner(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, gl.keras.LossScaleOptimizer)
+
+
+class BaseLossScaleOptimizer(metaclass=_MadeByInner):
+    """Makes one of the generation that its inner optimizer is of."""
+
+    def __new__(cls, inner: Any, *arguments: Any, **keywords: Any) -> Any:
+        of = REWRITE if getattr(inner, "_semantics", "legacy") == "rewrite" else LEGACY
+        return of["LossScaleOptimizer"](inner, *arguments, **keywords)
+
+
+class Optimizer:
+    """The base class of the rewrite, by which tests choose it."""
+
+
+class OptimizerV2:
+    """The base class of the legacy optimizers."""
+
+
 NAMES: dict[str, Any] = {
     **tensorflow.NAMES,
     **CONTRIB,
     **SCHEDULES,
-    **_MISSING,
     **{name: name for name in _STRATEGIES},
     "NamedObject": Named,
     "combine": combine,
     "generate": generate,
-    "run_all_keras_modes": lambda function: function,
-    "run_with_all_model_types": lambda function: function,
+    "run_all_keras_modes": unchanged,
+    "run_with_all_model_types": unchanged,
+    "BaseLossScaleOptimizer": BaseLossScaleOptimizer,
     "LearningRateSchedule": gl.schedules.LearningRateSchedule,
+    "Optimizer": Optimizer,
+    "OptimizerV2": OptimizerV2,
+    "control_flow_v2_enabled": lambda: True,
+    "list_logical_devices": lambda _kind: [],
+    "with_control_flow_v2": unchanged,
     "serialize": gl.schedules.serialize,
     "deserialize": deserialize_schedule,
     "should_run_eagerly": lambda: True,
@@ -341,20 +400,26 @@ NAMES: dict[str, Any] = {
     "_deduplicate_indexed_slices": _deduplicated,
 }
 LEGACY, REWRITE = optimizers("legacy"), optimizers("rewrite")
-_COMBINATIONS = Namespace("tf_keras", NAMES | {"TestCase": CombinedCase}, _WITHIN)
+NAMES["LossScaleOptimizerV3"] = REWRITE["LossScaleOptimizer"]
+_COMBINATIONS = Namespace("tf_keras", NAMES | {"TestCase": CombinedCase}, WITHIN)
 _EXACTLY = {
-    f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, _WITHIN)
+    f"tf_keras.optimizers.{package}{module}": Namespace("tf_keras", NAMES | classes, WITHIN)
     for package, classes in (("legacy.", LEGACY), ("", REWRITE))
-    for module in ("adagrad", "adam", "adamw", "gradient_descent", "sgd")
+    for module in (*map(str.lower, OPTIMIZERS), "gradient_descent")
 }
 _EXACTLY["tf_keras.testing_infra.test_combinations"] = _COMBINATIONS
+_EXACTLY["tf_keras.optimizers"] = Namespace(
+    "tf_keras",
+    NAMES | LEGACY | {"serialize": gl.keras.serialize, "deserialize": deserialize},
+    WITHIN,
+)
 MODULES = tensorflow.MODULES | frozenset(
-    ["backend", "losses", "core", "adam", "adagrad", "sgd", "combinations"]
+    ["backend", "losses", "core", "combinations", *map(str.lower, OPTIMIZERS)]
 )
 STAND_IN = StandIn(
     ("tf_keras", "tensorflow"),
-    Namespace("tf_keras", NAMES | LEGACY, _WITHIN),
+    Namespace("tf_keras", NAMES | LEGACY, WITHIN),
     MODULES,
     exactly=_EXACTLY,
-    around=_private_names,
+    around=private_names,
 )

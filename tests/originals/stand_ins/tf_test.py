@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import unittest
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -58,6 +59,10 @@ class TestCase(Comparing):
     def assertAllClose(self, a: Any, b: Any, *arguments: Any, **keywords: Any) -> None:
         with running():
             super().assertAllClose(fetched(a), fetched(b), *arguments, **keywords)
+
+    def assertAllCloseAccordingToType(self, a: Any, b: Any, *given: Any, **keywords: Any) -> None:
+        with running():
+            super().assertAllCloseAccordingToType(fetched(a), fetched(b), *given, **keywords)
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
         with running():
@@ -125,6 +130,12 @@ class DefaultGraph(gl.Graph):
     building_function = False
 
 
+def default_graph() -> Any:
+    """The Graph around a case; one to enter where TensorFlow 2 computes eagerly."""
+    here = graph.default_graph()
+    return here if here.graph else DefaultGraph()
+
+
 @contextlib.contextmanager
 def in_graph() -> Iterator[None]:
     with DefaultGraph().as_default():
@@ -135,6 +146,8 @@ def graph_only(function: Any = None, *_: Any) -> Any:
     """`run_deprecated_v1` and its likes, with and without a reason."""
     if not callable(function):
         return graph_only
+    if isinstance(function, type):
+        return function  # of TensorFlow 1, whose cases are in a Graph anyway
 
     @functools.wraps(function)
     def case(self: Any, *arguments: Any, **keywords: Any) -> None:
@@ -184,6 +197,7 @@ TEST: dict[str, Any] = {
     "Session": Session,
     "TestCase": TestCase,
     "TensorFlowTestCase": TestCase,
+    "defun": unchanged,
     "deprecated_graph_mode_only": graph_only,
     "disable_tfrt": unchanged,
     "disable_copy_on_read": somewhere,
@@ -191,14 +205,16 @@ TEST: dict[str, Any] = {
     "eager_mode": eager_mode,
     "enable_v2_behavior": lambda: None,
     "executing_eagerly": graph.executing_eagerly,
-    "get_default_graph": graph.default_graph,
+    "get_default_graph": default_graph,
     "get_default_session": lambda: _SESSIONS[-1] if _SESSIONS else Session(),
     "graph_mode": in_graph,
     "is_gpu_available": lambda *_, **__: False,
+    "is_xla_enabled": lambda: False,
     "main": lambda *_: None,
     "reset_default_graph": lambda: None,
     "run_all_in_graph_and_eager_modes": lambda cls: cls,
     "run_deprecated_v1": graph_only,
+    "run_gpu_only": unittest.skip("Test requires GPU"),
     "run_in_graph_and_eager_modes": both_modes,
     "run_v1_only": graph_only,
     "run_v2_only": unchanged,

@@ -141,13 +141,62 @@ class Bridge:
         return [Variable.adopt(v) for v in super().variables()]  # type: ignore[misc]
 
 
+class ExponentialMovingAverage(gl.train.ExponentialMovingAverage):
+    """gradlab's. A tensor is copied to a Variable, zero at first, whenever its average moves."""
+
+    def __init__(
+        self,
+        decay: Any,
+        num_updates: Any = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
+    ) -> None:
+        super().__init__(decay, num_updates, zero_debias, name)
+        self._zero_debias = zero_debias
+        self._copies: dict[Any, Variable] = {}
+
+    def apply(self, var_list: Any = None) -> Any:
+        variables = None if var_list is None else [self._variable(x) for x in var_list]
+        averaged = vars(graph.default_graph()).setdefault("moving_average_variables", [])
+        averaged.extend(x for x in var_list or () if isinstance(x, gl.Variable))
+        operation = super().apply(variables)
+        if operation is None:
+            return None
+
+        def move() -> None:
+            for tensor, copy in self._copies.items():
+                copy.load(raw(tensor))
+            operation.run()
+
+        return Tensor(move)
+
+    def average(self, var: Any) -> Any:
+        return Variable.adopt(super().average(self._variable(var)))
+
+    def average_name(self, var: Any) -> str:
+        return super().average_name(self._variable(var))
+
+    def variables_to_restore(self, moving_avg_variables: Any = None) -> Any:
+        if moving_avg_variables is None:
+            return super().variables_to_restore()
+        return super().variables_to_restore([self._variable(x) for x in moving_avg_variables])
+
+    def _variable(self, x: Any) -> Any:
+        if isinstance(x, gl.Variable):
+            return x
+        if x not in self._copies:
+            zeros = np.zeros(x.shape, x.dtype.dtype)
+            self._copies[x] = Variable(zeros, name=x.name, trainable=False)
+        return self._copies[x]
+
+
 def _number(x: Any) -> Any:
     """A hyperparameter: what a node is worth is asked anew at every step."""
     if isinstance(x, Tensor) and not x.is_known:
         return lambda: raw(x)
     if (
         callable(x)
-        and not isinstance(x, type | gl.Variable | gl.rules.Rule)
+        and not isinstance(x, type | gl.Variable | gl.rules.Rule | gl.train.LossScale)
         and not hasattr(x, "apply_gradients")
     ):
         return lambda: raw(x())
@@ -205,10 +254,11 @@ TRAIN: dict[str, Any] = {
     for name in gl.train.__all__
     if name.endswith("Optimizer") and name not in ("Optimizer", "SyncReplicasOptimizer")
 }
+TRAIN["ExponentialMovingAverage"] = ExponentialMovingAverage
 TRAIN["AggregationMethod"] = type(
     "AggregationMethod",
     (),
     {"ADD_N": 0, "DEFAULT": 0, "EXPERIMENTAL_TREE": 1, "EXPERIMENTAL_ACCUMULATE_N": 2},
 )
-TRAIN["get_or_create_global_step"] = lambda *_: Variable.adopt(gl.get_or_create_global_step())
-TRAIN["get_global_step"] = lambda *_: Variable.adopt(gl.get_global_step())
+for _name in ("create_global_step", "get_global_step", "get_or_create_global_step"):
+    TRAIN[_name] = lambda *graphs, name=_name: Variable.adopt(getattr(gl.train, name)(*graphs))

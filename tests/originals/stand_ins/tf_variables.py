@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,8 @@ class Variable(gl.Variable):
         self._given, self._first = given, value
         self.graph = default_graph()
         _ALL.add(self)
+        if self.graph.graph:  # TensorFlow's keeps its variables, which gradlab's does not
+            vars(self.graph).setdefault("kept", []).append(self)
 
     @staticmethod
     def adopt(variable: Any) -> Any:
@@ -70,25 +72,37 @@ class Variable(gl.Variable):
     def assign(
         self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
     ) -> Any:
-        if not executing_eagerly():
-            return deferred(lambda: raw(gl.Variable.assign(self, raw(value))), "Assign")
-        return gl.Variable.assign(self, raw(value))
+        return self._changed(lambda: raw(value), "Assign")
 
     def assign_add(self, delta: Any, *_: Any, **__: Any) -> Any:
-        if not executing_eagerly():
-            return deferred(lambda: raw(gl.Variable.assign_add(self, raw(delta))), "AssignAdd")
-        return gl.Variable.assign_add(self, raw(delta))
+        return self._changed(lambda: raw(self) + raw(delta), "AssignAdd")
 
     def assign_sub(self, delta: Any, *_: Any, **__: Any) -> Any:
+        return self._changed(lambda: raw(self) - raw(delta), "AssignSub")
+
+    def _changed(self, new: Callable[[], Any], name: str) -> Any:
+        """Set the value, in a Graph whenever the node is run."""
+
+        def change() -> Any:
+            self.load(new())
+            return raw(self)
+
         if not executing_eagerly():
-            return deferred(lambda: raw(gl.Variable.assign_sub(self, raw(delta))), "AssignSub")
-        return gl.Variable.assign_sub(self, raw(delta))
+            return deferred(change, name)
+        change()
+        return self
 
     def restart(self) -> None:
         """What its initializer does."""
         given = self._given
         value = constant_array(given, self.dtype) if is_node(given) else self._first
-        gl.Variable.assign(self, value)
+        self.load(value)
+
+    def ref(self) -> Any:
+        """What a set holds in its place; here a variable has a hash itself."""
+        return self
+
+    experimental_ref = ref
 
     def read_value(self) -> Any:
         return call(lambda x: x, self)
@@ -111,7 +125,7 @@ class Variable(gl.Variable):
 
     @property
     def op(self) -> Tensor:
-        return Tensor(lambda: None, self.name.removesuffix(":0"))
+        return Tensor(lambda: raw(self), self.name.removesuffix(":0"))
 
     @property
     def _shared_name(self) -> str:

@@ -99,12 +99,15 @@ def stepped(state: State, seeds: Any, step: Any = compiled) -> tuple[list[Any], 
     return seen, state
 
 
-def bits(state: State) -> list[bytes]:
-    """All tables and slots, an update that is pending included."""
+def values(state: State) -> list[np.ndarray]:
+    """Return all tables and slots, an update that is pending included."""
     whole = gathered(state if state.pending is None else flushed(jax.tree.map(jnp.asarray, state)))
-    return [
-        np.asarray(x).tobytes() for x in jax.tree.leaves((whole.tables, whole.slots, whole.shared))
-    ]
+    return [np.asarray(x) for x in jax.tree.leaves((whole.tables, whole.slots, whole.shared))]
+
+
+def bits(state: State) -> list[bytes]:
+    """Return the bytes of `values`."""
+    return [x.tobytes() for x in values(state)]
 
 
 def rows_of(table: Table) -> Any:

@@ -15,7 +15,7 @@ from gradlab.errors import DataLossError
 from gradlab.rules import Adagrad, Momentum
 from gradlab.tpu import Feature, Plan, Table, create, gather, place, restore, save
 from gradlab.tpu.sharding import checkpoint, shard_files
-from tests.tpu.sharding.plans import bits, mesh, start, stepped, two_tables
+from tests.tpu.sharding.plans import bits, mesh, start, stepped, two_tables, values
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,10 @@ def test_any_mesh_reads_it_and_goes_on(
     assert state.pending is not None
     assert bits(state) == bits(trained)
     if shape == (2,):
-        assert bits(stepped(state, [7])[1]) == bits(stepped(trained, [7])[1])
+        # Programs for other meshes are fused in other ways, so the last bits may differ.
+        after, expected = (values(stepped(before, [7])[1]) for before in (state, trained))
+        for x, y in zip(after, expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
     again = tmp_path / "again"
     save(state, again)
     assert bits(restore(state.plan, again)) == bits(trained)

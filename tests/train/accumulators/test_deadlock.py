@@ -167,7 +167,7 @@ def frame_of(act: Callable[[], Any], stop: Callable[[], Any]) -> tuple[bool, boo
     def is_settled() -> bool:
         frame = sys._current_frames().get(thread.ident or 0)
         if frame is not None:
-            seen.append((deadlock._waits_for_ever(frame), deadlock._is_servant(frame)))
+            seen.append((deadlock._waits_for_ever(frame), deadlock._is_service(frame)))
         return len(seen) > 20
 
     until(is_settled)
@@ -215,16 +215,16 @@ def test_in_doubt_nothing_is_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlock, "_FOREIGN", ("a library with threads",))
     monkeypatch.setattr(deadlock, "_jax_computes", lambda: False)
     monkeypatch.setattr(sys, "_current_frames", lambda: {threading.get_ident(): sys._getframe()})
-    assert deadlock.nobody_can_act()
+    assert deadlock.no_thread_can_act()
     monkeypatch.setitem(sys.modules, "a library with threads", None)
-    assert not deadlock.nobody_can_act()
+    assert not deadlock.no_thread_can_act()
 
 
 def test_at_the_prompt_somebody_may_type(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlock, "_FOREIGN", ())
     # As seen from another thread: the main one runs no Python.
     monkeypatch.setattr(sys, "_current_frames", dict)
-    assert not deadlock.nobody_can_act()
+    assert not deadlock.no_thread_can_act()
 
 
 def test_a_computation_of_jax_may_call_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,4 +238,4 @@ def test_a_computation_of_jax_may_call_back(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "_current_frames", lambda: {threading.get_ident(): sys._getframe()})
     for arrays in ([], [Computed(True)], [Computed(True), Computed(False)]):
         monkeypatch.setattr(jax, "live_arrays", lambda arrays=arrays: arrays)
-        assert deadlock.nobody_can_act() == (len(arrays) < 2)
+        assert deadlock.no_thread_can_act() == (len(arrays) < 2)

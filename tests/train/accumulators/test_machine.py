@@ -187,7 +187,7 @@ TestAgainstTheModel.settings = settings(max_examples=60, stateful_step_count=40)
 
 def test_the_machine_needs_no_shell() -> None:
     dtype = np.dtype("float32")
-    machine = Machine(DenseSum(dtype, None, True, dtype, False))
+    machine = Machine(DenseSum(dtype, None, is_mean=True, sum_dtype=dtype, flushes_denormals=False))
     first, second = PendingTake(2), PendingTake(1)
     machine.request(first)
     machine.request(second)

@@ -212,7 +212,7 @@ def test_averages_are_told_after_each_update() -> None:
         opt.try_token("w")
     assert averages.seen == [[-1.0], [-2.0]]
     # What raises there is raised once the update counts, and does not make it twice.
-    opt._averaged = [None]
+    opt._variables_to_average = [None]
     opt.push([([1.0], v)], "w")
     with pytest.raises(AttributeError):
         opt.try_sync()

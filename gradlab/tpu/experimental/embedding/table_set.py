@@ -11,7 +11,7 @@ import numpy as np
 
 from ...._base.archive import MAX_BYTES, Archive, ArchiveWriter
 from ...._base.arrays import as_real_numbers
-from ...._base.checked_files import checked
+from ...._base.checked_files import report_damage
 from ....errors import InvalidArgumentError, NotFoundError
 from ....rules import Rule
 from .config_writer import tables_of
@@ -260,7 +260,7 @@ class TableSet:
 
 def _arrays_in(path: str | Path, max_bytes: int) -> dict[str, np.ndarray]:
     """Return all arrays of a file that `save` wrote."""
-    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, checked(path, _KIND):
+    with Archive(path, _KIND, (_VERSION,), max_bytes=max_bytes) as file, report_damage(path, _KIND):
         found = file.arrays()
         for name, x in found.items():
             if x.dtype != np.float32:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.arrays import Array, namespace
+from .arrays import Array, namespace
 
 
 def decompose(matrix: Array) -> tuple[Any, Any, Any]:
