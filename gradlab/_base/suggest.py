@@ -12,6 +12,7 @@ from typing import Any
 _ROOMS = (
     "gradlab",
     "gradlab.train",
+    "gradlab.contrib.opt",
     "gradlab.keras",
     "gradlab.schedules",
     "gradlab.rules",
@@ -90,7 +91,8 @@ def _read_public_names(module: str) -> list[str]:
 
     if module in sys.modules:
         return list(getattr(sys.modules[module], "__all__", ()))
-    file = Path(__file__).parents[1].joinpath(*module.split(".")[1:], "__init__.py")
+    path = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     for statement in ast.parse(file.read_text("utf-8")).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
             return list(ast.literal_eval(statement.value))

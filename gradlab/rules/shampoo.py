@@ -247,7 +247,7 @@ def _loop(
 ) -> tuple[Any, ...]:
     """Repeat `body` while the condition holds, in JAX as one loop of the program."""
     if is_traced(carry[1]):
-        from ..._base.jax import jax
+        from .._base.jax import jax
 
         looped: tuple[Any, ...] = jax.lax.while_loop(
             lambda state: goes_on(*state), lambda state: body(*state), carry

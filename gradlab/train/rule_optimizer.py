@@ -293,9 +293,9 @@ class RuleOptimizer(Optimizer):
                 f"the learning rate is {self._learning_rate!r}, which needs a global step: pass "
                 "global_step=gl.train.get_or_create_global_step()"
             )
+        self._declare_slots([v for _, v in pairs])
         if not collection.graph:
             return self._update(pairs, global_step, step, choose, is_idle)
-        self._declare_slots([v for _, v in pairs])
         # Tensors among the gradients have other values at every run.
         return collection.finish(
             lambda: self._update(

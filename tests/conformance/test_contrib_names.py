@@ -12,6 +12,7 @@ import pytest
 
 import gradlab as gl
 from tests.conformance.scenarios import OWN_GOLDEN
+from tests.coverage import TABLES
 
 NAMES = json.loads((OWN_GOLDEN / "library" / "contrib_opt_names.json").read_text("utf-8"))
 # They hand a loss to SciPy's minimizers, and leave no gradient to look at.
@@ -59,6 +60,11 @@ def read_signature(text: str) -> list[inspect.Parameter]:
     function = eval(f"lambda {text.removeprefix('(').removesuffix(')')}: None")
     parameters = list(inspect.signature(function).parameters.values())
     return [p for p in parameters if p.name != "self"]
+
+
+def test_every_name_is_in_the_table_of_what_is_here() -> None:
+    (table,) = (table for table in TABLES if table.title == "tf.contrib.opt")
+    assert sorted(name for name, _ in table.names()) == sorted(gl.contrib.opt.__all__)
 
 
 def test_nothing_is_listed_that_is_there() -> None:

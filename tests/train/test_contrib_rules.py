@@ -154,6 +154,23 @@ def test_weight_decay_steps_in_place_as_it_does_on_copies() -> None:
         np.testing.assert_array_equal(large.numpy()[k], v.numpy())
 
 
+def test_weight_decay_goes_with_the_rule_of_each_variable() -> None:
+    class MuonW(contrib.DecoupledWeightDecayExtension, gl.train.RuleOptimizer):
+        pass
+
+    matrix = gl.Variable(F([[2.0, 0.0], [0.0, 2.0]]), name="matrix")
+    bias = gl.Variable(F([2.0]), name="bias")
+    opt = MuonW(0.5, rule=gl.rules.Muon(), learning_rate=0.25, use_locking=False, name="MuonW")
+    opt.apply_gradients([(np.zeros((2, 2), F), matrix), (F([0.0]), bias)])
+    assert matrix.numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert bias.numpy().tolist() == [1.0]
+    assert opt.get_slot(matrix, "m").shape == (2, 2)
+    assert opt.get_slot(bias, "v").shape == (1,)
+    later = MuonW(0.5, rule=gl.rules.Muon(), learning_rate=0.25, use_locking=False, name="MuonW")
+    later.load_state_dict(opt.state_dict(), [matrix, bias])
+    assert later.get_slot_names() == ["m", "v"]
+
+
 # LARS.
 
 
@@ -236,6 +253,18 @@ def test_gradients_that_are_not_finite_give_nan_without_an_error() -> None:
     v = gl.Variable(np.ones((2, 2), F), name="v")
     contrib.ShampooOptimizer().apply_gradients([(np.full((2, 2), np.nan, F), v)])
     assert np.isnan(v.numpy()).all()
+
+
+@pytest.mark.parametrize("place", [lambda: gl.Graph().as_default(), gl.variable_collection])
+@pytest.mark.parametrize(
+    ("value", "error"), [(np.ones(2), gl.errors.DTypeError), (F(1.0), ZeroDivisionError)]
+)
+def test_shampoo_is_of_float32_and_of_one_axis_or_more(place: Any, value: Any, error: Any) -> None:
+    with place():
+        v = gl.Variable(value, name="v")
+        with pytest.raises(error, match="v:0 is"):
+            contrib.ShampooOptimizer().apply_gradients([(value, v)])
+        assert np.array_equal(v.numpy(), value)
 
 
 def test_a_state_of_shampoo_with_other_matrices_is_refused() -> None:
