@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import clip as clip
+    from . import contrib as contrib
     from . import errors as errors
     from . import exercises as exercises
     from . import keras as keras
@@ -104,6 +105,7 @@ _HOMES = {
 }
 _MODULES = (
     "clip",
+    "contrib",
     "errors",
     "exercises",
     "keras",

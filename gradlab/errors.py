@@ -14,6 +14,7 @@ __all__ = [
     "DeadlineExceededError",
     "DeadlockError",
     "EmbeddingWarning",
+    "FailedAssertionError",
     "FailedPreconditionError",
     "GateWarning",
     "GradlabWarning",
@@ -22,6 +23,9 @@ __all__ = [
     "KerasWarning",
     "MissingDTypeError",
     "MissingStepError",
+    "NoCenterError",
+    "NoGetterError",
+    "NoRateError",
     "NoSystemError",
     "NotAGradientError",
     "NotAVariableError",
@@ -29,6 +33,7 @@ __all__ = [
     "NotPairsError",
     "PrecisionWarning",
     "RecordingWarning",
+    "SlicesUnsupportedError",
     "SlicesWarning",
     "StalenessWarning",
     "StateWarning",
@@ -165,6 +170,32 @@ class MissingStepError(RuntimeError, AttributeError):
 
     An AttributeError in TensorFlow; this is both.
     """
+
+
+class SlicesUnsupportedError(TypeError, NotImplementedError):
+    """IndexedSlices where an optimizer takes dense gradients only.
+
+    TensorFlow raises TypeError or NotImplementedError for it, by the kind of the variable; this is
+    both.
+    """
+
+
+class FailedAssertionError(InvalidArgumentError, AssertionError):
+    """Arguments that the original refuses by an assertion (AssertionError in TensorFlow)."""
+
+
+class NoGetterError(TypeError, AttributeError):
+    """Something other than the custom getter that a worker's optimizer needs (AttributeError in TensorFlow)."""
+
+
+class NoRateError(ValueError, AttributeError):
+    """An optimizer without a learning rate that a default could be worked out from (AttributeError in TensorFlow)."""
+
+
+class NoCenterError(InvalidArgumentError, KeyError):
+    """A variable of a worker without one at the center (KeyError in TensorFlow)."""
+
+    __str__ = ValueError.__str__
 
 
 def warn(message: str, category: type[GradlabWarning]) -> None:

@@ -120,10 +120,10 @@ def mentioning(name: str, *files: str) -> Iterator[str]:
             yield f"`{file.removeprefix('conformance/')}`"
 
 
-def suites(name: str) -> Iterator[str]:
-    """Yield the originals' suites that are named after a class, without their folders."""
+def suites(name: str, folder: str = "") -> Iterator[str]:
+    """Yield the originals' suites of a folder that are named after a class, without their folders."""
     wanted = name.removesuffix("Optimizer").lower()
-    files = {suite.path.rpartition("/")[2] for suite in SUITES}
+    files = {suite.path.rpartition("/")[2] for suite in SUITES if folder in suite.path}
     for file in sorted(files):
         subject = file.removesuffix("_test.py").replace("_", "").removesuffix("optimizer")
         if subject == wanted:
@@ -171,6 +171,18 @@ def tests_of_train(name: str) -> Iterator[str]:
     yield from suites(name)
     if "decay" in name or "constant" in name:
         yield "`learning_rate_decay_test.py`"
+
+
+def tests_of_contrib(name: str) -> Iterator[str]:
+    yield from golden(name, "library/contrib_opt.json")
+    if name.endswith("_decay_fn"):
+        yield "`sign_decay_test.py`"
+    if name == "DropStaleGradientOptimizer":
+        yield from tests_of_train(name)
+        return
+    yield from suites(name, "tensorflow/contrib/opt")
+    own = ("centers", "ggt", "layers", "rules", "wrappers")
+    yield from mentioning(name, *(f"train/test_contrib_{subject}.py" for subject in own))
 
 
 def tests_of_function(name: str) -> Iterator[str]:
@@ -318,11 +330,41 @@ TABLES = (
     ),
     Table(
         "tf.contrib.opt",
-        "",
+        "The last release that has it is 1.15. The decays of signs were in "
+        "`tensorflow.contrib.opt.python.training.sign_decay`, which was in no public module. "
+        "`DelayCompensatedGradientDescentOptimizer` was in 1.3 alone.",
         (),
-        "gradlab.train",
-        {"1.2": "DropStaleGradientOptimizer"},
-        tests_of_train,
+        "gradlab.contrib.opt",
+        {
+            "1.0": "MovingAverageOptimizer VariableClippingOptimizer",
+            "1.1": "LazyAdamOptimizer",
+            "1.2": "DropStaleGradientOptimizer NadamOptimizer",
+            "1.3": "DelayCompensatedGradientDescentOptimizer",
+            "1.5": (
+                "AddSignOptimizer ElasticAverageCustomGetter ElasticAverageOptimizer "
+                "MultitaskOptimizerWrapper PowerSignOptimizer clip_gradients_by_global_norm "
+                "get_cosine_decay_fn get_linear_decay_fn get_restart_decay_fn"
+            ),
+            "1.6": "ModelAverageCustomGetter ModelAverageOptimizer",
+            "1.9": "AdaMaxOptimizer",
+            "1.10": (
+                "AdamWOptimizer DecoupledWeightDecayExtension GGTOptimizer MomentumWOptimizer "
+                "extend_with_decoupled_weight_decay"
+            ),
+            "1.11": "LARSOptimizer RegAdagradOptimizer ShampooOptimizer",
+            "1.12": "AGNCustomGetter AGNOptimizer",
+            "1.13": "AdamGSOptimizer LazyAdamGSOptimizer",
+        },
+        tests_of_contrib,
+    ),
+    Table(
+        "tf.contrib.layers",
+        "The last release that has it is 1.15. `adaptive_clipping_fn` was in "
+        "`tensorflow.contrib.layers.python.layers.optimizers`, which was in no public module.",
+        (),
+        "gradlab.contrib.layers",
+        {"1.0": "adaptive_clipping_fn optimize_loss"},
+        tests_of_contrib,
     ),
     Table(
         "tf",

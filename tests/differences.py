@@ -23,6 +23,7 @@ SUBJECTS = {
     "tests/train/accumulators": "Conditional accumulators",
     "tests/train/sync_replicas": "SyncReplicasOptimizer",
     "tests/train/test_drop_stale": "DropStaleGradientOptimizer",
+    "tests/train/test_contrib": "gl.contrib",
     "tests/raw_ops": "gl.raw_ops",
     "tests/tpu": "TPU embeddings",
     "tests/optax": "gl.rules beside optax",

@@ -19,6 +19,8 @@ PACKAGE = TESTS.parent / "gradlab"
 OWN = "Not in TensorFlow"
 MODULES = [
     gl.train,
+    gl.contrib.opt,
+    gl.contrib.layers,
     gl.keras,
     gl.rules,
     gl.schedules,

@@ -320,6 +320,13 @@ LEFT_OUT = (
         "enable_mixed_precision_graph_rewrite disable_mixed_precision_graph_rewrite",
         "gradlab has no graph of a model that could be rewritten: cast arrays yourself",
     ),
+    # gl.contrib.
+    LeftOut(
+        "gradlab.contrib.opt",
+        "ExternalOptimizerInterface ScipyOptimizerInterface",
+        "it hands a loss to SciPy's minimizers, which leave no gradient to look at: call "
+        "scipy.optimize.minimize, with gl.gradients for its derivative",
+    ),
     # gl.keras.
     LeftOut(
         "gradlab.keras gradlab.keras.optimizers",
@@ -416,6 +423,8 @@ LEFT_OUT = (
 
 # Where nothing is near and the list of names would fill a page.
 ELSE = {
+    "gradlab.contrib": "of tf.contrib, gl.contrib has opt, and of layers the training step",
+    "gradlab.contrib.layers": "of tf.contrib.layers, gradlab has optimize_loss and its clips",
     "gradlab.raw_ops": "gl.raw_ops has TensorFlow's ops of training, of conditional accumulators "
     "and of TPU embeddings; for other ops use numpy or jax.numpy",
     "gradlab.optax": "gl.optax has gradlab's rules and clips as transformations; all others are in "

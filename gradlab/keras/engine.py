@@ -44,7 +44,7 @@ from ..rules.rule import Rule, Slots
 from ..train.buffers import Buffer, UnownedSlotBuffer
 from ..train.copies import follow, get_copy
 from ..train.gradient_checks import checked_gradient, read_pairs
-from ..train.update import Commit, Job, prepare_commits
+from ..train.update import Commit, Job, prepare_commits, rule_for
 from ..train.variable import Variable, current_collection
 from .arguments import check_arguments, check_name
 from .backend import current_replicas
@@ -575,11 +575,6 @@ class Engine:
                 "this optimizer belongs to gl.keras.Replicas, whose copies are simulated and "
                 "cannot be saved; save an optimizer made outside their scope"
             )
-
-
-def rule_for(rule: Rule, v: Variable) -> Rule:
-    """Return the rule for a variable, where the rule depends on it at all."""
-    return rule.for_weights(v.path, v.shape) if rule.depends_on_weights else rule
 
 
 def snake_case(name: str) -> str:

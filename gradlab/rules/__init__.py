@@ -29,6 +29,7 @@ from .in_place import dense, each, rows
 from .keras_momentum import KerasMomentum
 from .lamb import Lamb
 from .laprop import LaProp
+from .lars import LARS
 from .lion import Lion
 from .mdl_adagrad_light import MdlAdagradLight
 from .momentum import Momentum
@@ -45,11 +46,13 @@ from .row_wise_adagrad import RowWiseAdagrad
 from .rule import Rule, Shared, Slots
 from .schedule_free_adam import ScheduleFreeAdam
 from .schedule_free_sgd import ScheduleFreeSGD
+from .shampoo import Shampoo
 from .soap import SOAP
 from .stochastic_gradient_descent import StochasticGradientDescent
 from .user_defined import UserDefined
 
 __all__ = [
+    "LARS",
     "SOAP",
     "AMSGrad",
     "AdaMax",
@@ -86,6 +89,7 @@ __all__ = [
     "Rule",
     "ScheduleFreeAdam",
     "ScheduleFreeSGD",
+    "Shampoo",
     "Shared",
     "Slots",
     "StochasticGradientDescent",
@@ -134,7 +138,15 @@ _CATALOG: tuple[type[Rule], ...] = (
     Assign,
     UserDefined,
 )
-_TENSOR_RULES: tuple[type[Rule], ...] = (ClippyAdagrad, Lamb, Adafactor, SOAP, Muon)
+_TENSOR_RULES: tuple[type[Rule], ...] = (
+    LARS,
+    ClippyAdagrad,
+    Lamb,
+    Adafactor,
+    SOAP,
+    Muon,
+    Shampoo,
+)
 
 
 def catalog() -> dict[str, type[Rule]]:
@@ -156,7 +168,7 @@ def tensor_rules() -> dict[str, type[Rule]]:
     Not in TensorFlow.
 
     >>> list(tensor_rules())
-    ['ClippyAdagrad', 'Lamb', 'Adafactor', 'SOAP', 'Muon']
+    ['LARS', 'ClippyAdagrad', 'Lamb', 'Adafactor', 'SOAP', 'Muon', 'Shampoo']
     """
     return {rule.__name__: rule for rule in _TENSOR_RULES}
 

@@ -7,6 +7,7 @@ variables as before where these are not.
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Iterable
 from typing import Any, Protocol, cast
@@ -31,6 +32,15 @@ def follow(follower: Follower, memo: dict[int, Any]) -> None:
 def get_copy(v: Variable, memo: dict[int, Any]) -> Variable:
     """Return the copy of a variable that this `copy.deepcopy` has made, else the variable itself."""
     return cast(Variable, memo.get(id(v), v))
+
+
+def copy_part(x: Any, memo: dict[int, Any]) -> Any:
+    """Return a copy of what an optimizer holds, with the copies of variables for variables."""
+    if isinstance(x, Variable):
+        return get_copy(x, memo)
+    if isinstance(x, dict):
+        return {name: copy_part(value, memo) for name, value in x.items()}
+    return copy.deepcopy(x, memo)
 
 
 def list_carried(variables: Iterable[Variable]) -> Carried:

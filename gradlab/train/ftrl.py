@@ -90,7 +90,7 @@ class FtrlOptimizer(RuleOptimizer):
         )
         self._names = {"accum": accum_name or name, "linear": linear_name or name}
 
-    def _labels(self) -> Mapping[str, str]:
+    def _labels(self, rule: rules.Rule) -> Mapping[str, str]:
         return self._names
 
     def _rule_at(self, rate: Array) -> rules.Rule:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._base.arrays import as_array, is_python_number
+from .._base.tensors import Tensor
 from .._base.types import Number
 from ..errors import InvalidArgumentError
 from ..schedules import LearningRateSchedule
@@ -21,6 +22,11 @@ LearningRate: TypeAlias = Rate | LearningRateSchedule
 def is_plain(x: Any) -> bool:
     """True for Python's own numbers, which TensorFlow rounds to float32; a np.float64 keeps its bits."""
     return is_python_number(x) and not isinstance(x, np.generic)
+
+
+def is_function(x: Any) -> bool:
+    """True for functions and schedules, but not for tensors, which have a value at each run."""
+    return callable(x) and not isinstance(x, Tensor)
 
 
 def check_functions(**given: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Iterable
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, is_float
 from ..errors import DTypeError, NotAVariableError
+from .copies import copy_part, follow, get_copy
 from .state_dict import lock_variables
 from .variable import Variable, current_collection, trainable_variables
 
@@ -84,6 +86,11 @@ class ExponentialMovingAverage:
                 raise DTypeError(
                     f"the variables must be half, float, or double: {v.name} is {v.dtype}"
                 )
+        self.create(variables)
+        return current_collection().finish(lambda: self.move(variables), self.name)
+
+    def create(self, variables: Iterable[Variable]) -> None:
+        """Make the averages of variables that have none yet, from their values now. Not in TensorFlow."""
         collection = current_collection()
         # In a Graph every Variable is unique.
         unique = str if collection.graph else collection.unique_name
@@ -91,7 +98,33 @@ class ExponentialMovingAverage:
             if v not in self._averages:
                 name = unique(f"{v.name.removesuffix(':0')}/{self.name}")
                 self._averages[v] = Variable(v.numpy(), trainable=False, name=name)
-        return collection.finish(lambda: self._move(variables), self.name)
+
+    def averaged(self) -> list[Variable]:
+        """Return the variables that have an average. Not in TensorFlow."""
+        return list(self._averages)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ExponentialMovingAverage:
+        """Averages of its own, of the variables copied with it, else of the same."""
+        new = memo[id(self)] = copy.copy(self)
+        for name in ("_decay", "_num_updates"):
+            vars(new)[name] = copy_part(vars(self)[name], memo)
+        new._averages = weakref.WeakKeyDictionary(
+            {get_copy(v, memo): copy.deepcopy(x, memo) for v, x in self._averages.items()}
+        )
+        follow(new, memo)
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_averages": dict(self._averages)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        averages = weakref.WeakKeyDictionary(state["_averages"])
+        vars(self).update(state, _averages=averages)
+
+    def _follow(self, old: Variable, new: Variable) -> None:
+        if old in self._averages:
+            self._averages[new] = self._averages.pop(old)
+        vars(self).update({name: new for name, x in vars(self).items() if x is old})
 
     def average(self, var: Variable) -> Variable | None:
         """Return the Variable that holds the average of `var`, None if there is none."""
@@ -128,7 +161,8 @@ class ExponentialMovingAverage:
                 found[name] = v
         return found
 
-    def _move(self, variables: list[Variable]) -> None:
+    def move(self, variables: list[Variable]) -> None:
+        """Move the averages of variables that have one, at once. Not in TensorFlow."""
         averages = [self._averages[v] for v in variables]
         with lock_variables([*variables, *averages]):
             rate = self._read_rate()

@@ -57,8 +57,8 @@ class RMSPropOptimizer(RuleOptimizer):
             rule, learning_rate, use_locking, name, rho=decay, momentum=momentum, epsilon=epsilon
         )
 
-    def _labels(self) -> Mapping[str, str]:
-        return {slot: self._name for slot in ("rms", "mg", "momentum") if slot in self._fixed.slots}
+    def _labels(self, rule: rules.Rule) -> Mapping[str, str]:
+        return {slot: self._name for slot in ("rms", "mg", "momentum") if slot in rule.slots}
 
 
 class AdadeltaOptimizer(RuleOptimizer):

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from .. import rules
 from .._base.arrays import Array, as_array
 from .._base.gradient_types import Gradient
-from .._base.tensors import compute_now
+from .._base.tensors import compute_now, take_first
 from ..errors import MissingStepError
 from ..rules import dense_and_sparse, pure
 from ..rules.rule import Shared
 from ..schedules import LearningRateSchedule
-from .copies import follow, get_copy
+from .copies import copy_part, follow
 from .gradient_checks import check_step, checked_pairs
 from .hyperparameters import (
     LearningRate,
@@ -42,8 +41,15 @@ from .state_dict import (
     read_array,
     warn_of_changes,
 )
-from .update import Job, prepare_commits
+from .update import Job, prepare_commits, rule_for
 from .variable import GraphKey, Variable, current_collection
+
+RuleChoice: TypeAlias = Callable[[rules.Rule, Variable], rules.Rule]
+
+
+def keep_rule(rule: rules.Rule, v: Variable) -> rules.Rule:
+    """The choice of optimizers which step all variables by one rule."""
+    return rule
 
 
 class RuleOptimizer(Optimizer):
@@ -146,26 +152,22 @@ class RuleOptimizer(Optimizer):
             TypeError: not pairs, not variables, strings.
             RuntimeError: slices for a variable with a constraint; a schedule and no global step.
         """
-        given = list(grads_and_vars)
-        pairs = checked_pairs(given)
-        if global_step is not None:
-            check_step(global_step)
-        collection = current_collection()
-        scope = name or self._name
-        collection.check_scope(scope)
-        step = collection.global_step if global_step is None else global_step
-        if step is None and isinstance(self._learning_rate, LearningRateSchedule):
-            raise MissingStepError(
-                f"the learning rate is {self._learning_rate!r}, which needs a global step: pass "
-                "global_step=gl.train.get_or_create_global_step()"
-            )
-        if not collection.graph:
-            return self._update(pairs, global_step, step)
-        self._declare_slots([v for _, v in pairs])
-        # Tensors among the gradients have other values at every run.
-        return collection.finish(
-            lambda: self._update(checked_pairs(compute_now(given)), global_step, step), scope
-        )
+        return self._apply(grads_and_vars, global_step, name, self._choose_rule(global_step))
+
+    def apply_or_idle(
+        self,
+        grads_and_vars: Any,
+        is_idle: Callable[[Gradient], bool],
+        global_step: Variable | None,
+        name: str | None = None,
+    ) -> Any:
+        """`apply_gradients`, where variables whose gradient `is_idle` keep all that they have.
+
+        What variables share, such as Adam's powers, moves on even if all of them are idle. Not in
+        TensorFlow.
+        """
+        choose = self._choose_rule(global_step)
+        return self._apply(grads_and_vars, global_step, name, choose, is_idle)
 
     def init(self, values: Any) -> Any:
         """Return the state of the pure form for a tree of weights: a step count and the slots of every leaf.
@@ -187,7 +189,8 @@ class RuleOptimizer(Optimizer):
         # `pure.update` refuses what isn't a state.
         step = state.get("step", 0) if isinstance(state, Mapping) else 0
         rate = self._rate(step)
-        return pure.update(self._rule_at(rate), rate, state, values, grads, type(self)._sparse)
+        rule = self._pure_rule(self._rule_at(rate), step)
+        return pure.update(rule, rate, state, values, grads, type(self)._sparse)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """Return an optimizer with slots of its own.
@@ -197,7 +200,7 @@ class RuleOptimizer(Optimizer):
         """
         new = memo[id(self)] = object.__new__(type(self))
         for name, x in vars(self).items():
-            vars(new)[name] = _copy_setting(x, memo)
+            vars(new)[name] = copy_part(x, memo)
         follow(new, memo)
         return new
 
@@ -228,7 +231,7 @@ class RuleOptimizer(Optimizer):
                 f"the state is of the rule {settings.get('rule')}, it does not fit {self!r}"
             )
         shared = read_shared(state, names, self._fixed)
-        store = self._store.loading(slots, shared, names, self._fixed, self._labels())
+        store = self._store.loading(slots, shared, names, self._slot_rule, self._labels)
         own = {name: x for name, x in self._reads().items() if isinstance(x, Variable)}
         values = [
             prepare_assign(own[name], x, f"{name} of {self._name}")
@@ -268,9 +271,57 @@ class RuleOptimizer(Optimizer):
         """Return the rule of a step at this learning rate, on which FTRL's depends."""
         return self._rule
 
-    def _labels(self) -> Mapping[str, str]:
+    def _apply(
+        self,
+        grads_and_vars: Any,
+        global_step: Variable | None,
+        name: str | None,
+        choose: RuleChoice,
+        is_idle: Callable[[Gradient], bool] | None = None,
+    ) -> Any:
+        """Check the arguments of `apply_gradients`, then update by rules so chosen; in a Graph later."""
+        given = list(grads_and_vars)
+        collection = current_collection()
+        pairs = checked_pairs(take_first(given) if collection.graph else given)
+        if global_step is not None:
+            check_step(global_step)
+        scope = name or self._name
+        collection.check_scope(scope)
+        step = collection.global_step if global_step is None else global_step
+        if step is None and isinstance(self._learning_rate, LearningRateSchedule):
+            raise MissingStepError(
+                f"the learning rate is {self._learning_rate!r}, which needs a global step: pass "
+                "global_step=gl.train.get_or_create_global_step()"
+            )
+        self._declare_slots([v for _, v in pairs])
+        if not collection.graph:
+            return self._update(pairs, global_step, step, choose, is_idle)
+        # Tensors among the gradients have other values at every run.
+        return collection.finish(
+            lambda: self._update(
+                checked_pairs(compute_now(given)), global_step, step, choose, is_idle
+            ),
+            scope,
+        )
+
+    def _choose_rule(self, global_step: Variable | None) -> RuleChoice:
+        """Return the function that makes of the rule of a step that of a variable.
+
+        It's called when an update is described: what it returns holds for every run of that update.
+        """
+        return keep_rule
+
+    def _pure_rule(self, rule: rules.Rule, step: Any) -> rules.Rule:
+        """Return the rule of a step of the pure form, for all weights."""
+        return rule
+
+    def _slot_rule(self, v: Variable) -> rules.Rule:
+        """Return a rule that has the slots of a variable, and their first values."""
+        return rule_for(self._fixed, v)
+
+    def _labels(self, rule: rules.Rule) -> Mapping[str, str]:
         """Return for each slot the last part of its variable's name, in the order in which they are made."""
-        return dict.fromkeys(self._fixed.slots, self._name)
+        return dict.fromkeys(rule.slots, self._name)
 
     def _shared(self, key: GraphKey, rule: rules.Rule) -> Shared:
         """Return the values that all variables of a graph share and that change with each step."""
@@ -291,13 +342,16 @@ class RuleOptimizer(Optimizer):
             self._keep_shared(key, self._shared(key, rule))
         for v in variables:
             if v not in self._store:
-                self._store.store(v, rule, self._store.values(v, rule), self._labels())
+                own = rule_for(rule, v)
+                self._store.store(v, own, self._store.values(v, own), self._labels(own))
 
     def _update(
         self,
         pairs: Sequence[tuple[Gradient, Variable]],
         global_step: Variable | None,
         step: Variable | None,
+        choose: RuleChoice,
+        is_idle: Callable[[Gradient], bool] | None = None,
     ) -> None:
         """All updates, in order, or none: values are stored when the last one has been computed.
 
@@ -313,12 +367,15 @@ class RuleOptimizer(Optimizer):
                 stack.enter_context(self._store.lock)
             shared = {key: self._shared(key, rule) for key in {v._graph_key for _, v in pairs}}
             rule_of_graph = {key: rule.at(x) for key, x in shared.items()}
+            if is_idle is not None:
+                pairs = [(g, v) for g, v in pairs if not is_idle(g)]
+            rule_of = {v: choose(rule_for(rule_of_graph[v._graph_key], v), v) for _, v in pairs}
             sparse = type(self)._sparse
-            jobs = [Job(rule_of_graph[v._graph_key], v, g, rate, sparse) for g, v in pairs]
+            jobs = [Job(rule_of[v], v, g, rate, sparse) for g, v in pairs]
             commits = prepare_commits(
                 jobs,
-                lambda v: self._store.buffers(v, rule),
-                lambda v, slots: self._store.store(v, rule, slots, self._labels()),
+                lambda v: self._store.buffers(v, rule_of[v]),
+                lambda v, slots: self._store.store(v, rule_of[v], slots, self._labels(rule_of[v])),
             )
             # Nothing has changed so far, and what may fail has been done.
             for commit in commits:
@@ -327,14 +384,6 @@ class RuleOptimizer(Optimizer):
                 self._keep_shared(key, rule.advance(x))
             if global_step is not None:
                 global_step.assign_add(1)
-
-
-def _copy_setting(x: Any, memo: dict[int, Any]) -> Any:
-    if isinstance(x, Variable):
-        return get_copy(x, memo)
-    if isinstance(x, dict):
-        return {name: _copy_setting(value, memo) for name, value in x.items()}
-    return copy.deepcopy(x, memo)
 
 
 def _read_number(x: Rate, name: str) -> Any:

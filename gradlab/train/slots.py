@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import threading
 import weakref
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +21,32 @@ from .buffers import Buffer, UnownedSlotBuffer
 from .copies import Carried, check_carried, get_copy, list_carried
 from .state_dict import Commit, VariablesByName, convert_saved, get_part, read_array
 from .variable import GraphKey, Variable, current_collection
+
+
+class Scopes(NamedTuple):
+    """What stands in front of the names of variables that optimizers make."""
+
+    shared: str
+    slots: str
+
+
+_NO_SCOPES = Scopes("", "")
+_scopes: ContextVar[Scopes] = ContextVar("gradlab_scopes", default=_NO_SCOPES)
+
+
+@contextmanager
+def enter_scope(scope: str, slots: bool) -> Iterator[None]:
+    """Name what variables share, and if `slots` their slots, under a scope while they are made.
+
+    A name scope of TensorFlow 1 does the one, a variable scope both.
+    """
+    outer = _scopes.get()
+    inner = Scopes(f"{outer.shared}{scope}/", f"{outer.slots}{scope}/" if slots else outer.slots)
+    token = _scopes.set(inner)
+    try:
+        yield
+    finally:
+        _scopes.reset(token)
 
 
 class SlotStore:
@@ -160,7 +188,8 @@ class SlotStore:
         for name, value in values.items():
             known = self._shared.setdefault(key, {})
             if name not in known:
-                known[name] = Variable(value, trainable=False, name=f"{scope}{name}")
+                full = f"{_scopes.get().shared}{scope}{name}"
+                known[name] = Variable(value, trainable=False, name=full)
             known[name].load(value)
 
     def stepped(self) -> list[Variable]:
@@ -196,8 +225,8 @@ class SlotStore:
         slots: Mapping[str, Any],
         shared: Mapping[GraphKey, Shared],
         names: VariablesByName,
-        rule: Rule,
-        labels: Mapping[str, str],
+        rule_of: Callable[[Variable], Rule],
+        labels_of: Callable[[Rule], Mapping[str, str]],
     ) -> Commit:
         """Check the slots of a state, and return the function that takes them over and drops all others.
 
@@ -205,7 +234,7 @@ class SlotStore:
         isn't in it.
         """
         new = {
-            variable_of(key, names): _read_slots(key, values, names, rule)
+            variable_of(key, names): _read_slots(key, values, names, rule_of(names[key]))
             for key, values in slots.items()
         }
 
@@ -214,7 +243,8 @@ class SlotStore:
                 for v in [v for v in self._slots if v not in new]:
                     del self._slots[v]
                 for v, values in new.items():
-                    self.store(v, rule, values, labels)
+                    rule = rule_of(v)
+                    self.store(v, rule, values, labels_of(rule))
                 for key in [key for key in self._shared if key not in shared]:
                     del self._shared[key]
 
@@ -256,13 +286,18 @@ def _read_slots(key: str, values: Any, names: VariablesByName, rule: Rule) -> Sl
             f"{', '.join(rule.slots) or 'none'}; nothing was loaded"
         )
     w: Any = v._value
-    # A row slot has one number for each row.
+    # A row slot has one number for each row; it's cut from the weights, so that it lies on the same
+    # devices.
     rows = w[(slice(None), *(slice(1) for _ in w.shape[1:]))] if rule.row_slots else w
-    slots = []
-    for name in rule.slots:
-        like = rows if name in rule.row_slots else w
-        slots.append(convert_saved(values[name], like, f"slot {name} of {key}", v.name))
-    return tuple(slots)
+    likes = dict.fromkeys(rule.slots, w) | dict.fromkeys(rule.row_slots, rows)
+    owner = v.name
+    if not rule.is_row_local:
+        likes = dict(zip(rule.slots, rule.init(w), strict=True))
+        owner = "a new one"
+    return tuple(
+        convert_saved(values[name], likes[name], f"slot {name} of {key}", owner)
+        for name in rule.slots
+    )
 
 
 def read_shared(
@@ -322,7 +357,7 @@ def _make_slots(
     v: Variable, values: Mapping[str, object], labels: Mapping[str, str]
 ) -> dict[str, Variable]:
     """Return new slot variables, named "v/Adam", "v/Adam_1", ... in TensorFlow's way."""
-    base = v.name.removesuffix(":0")
+    base = _scopes.get().slots + v.name.removesuffix(":0")
     collection = current_collection()
     slots = {}
     for slot, label in labels.items():

@@ -60,6 +60,11 @@ class Job:
     inspect_slots: InspectSlots | None = None
 
 
+def rule_for(rule: Rule, v: Variable) -> Rule:
+    """Return the rule for a variable, where the rule depends on it at all."""
+    return rule.for_weights(v.path, v.shape) if rule.depends_on_weights else rule
+
+
 def prepare_commits(
     jobs: Sequence[Job],
     buffers_of: Callable[[Variable], Sequence[Buffer]],

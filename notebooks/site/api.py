@@ -13,7 +13,13 @@ import gradlab as gl
 def modules() -> dict[str, ModuleType]:
     """Return the public modules by their names, gradlab itself first."""
     rooms = {f"gradlab.{name}": getattr(gl, name) for name in gl._MODULES}
-    return {"gradlab": gl, **rooms, "gradlab.tpu.experimental.embedding": gl.tpu.experimental.embedding}
+    return {
+        "gradlab": gl,
+        **rooms,
+        "gradlab.contrib.opt": gl.contrib.opt,
+        "gradlab.contrib.layers": gl.contrib.layers,
+        "gradlab.tpu.experimental.embedding": gl.tpu.experimental.embedding,
+    }
 
 
 def contents(module: ModuleType) -> Iterator[tuple[str, Any]]:

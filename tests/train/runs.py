@@ -49,6 +49,34 @@ TRAIN: dict[str, Make] = {
         0.1, l2_regularization_strength=0.1
     ),
 }
+CONTRIB: dict[str, Make] = {
+    "ada max": lambda step, rate: gl.contrib.opt.AdaMaxOptimizer(rate),
+    "nadam": lambda step, rate: gl.contrib.opt.NadamOptimizer(0.1),
+    "lazy adam": lambda step, rate: gl.contrib.opt.LazyAdamOptimizer(0.1),
+    "adam gs": lambda step, rate: gl.contrib.opt.AdamGSOptimizer(step, 0.1),
+    "lazy adam gs": lambda step, rate: gl.contrib.opt.LazyAdamGSOptimizer(step, rate),
+    "add sign": lambda step, rate: gl.contrib.opt.AddSignOptimizer(
+        0.1, sign_decay_fn=gl.contrib.opt.get_linear_decay_fn(20)
+    ),
+    "power sign": lambda step, rate: gl.contrib.opt.PowerSignOptimizer(rate),
+    "reg adagrad": lambda step, rate: gl.contrib.opt.RegAdagradOptimizer(0.1),
+    "adam w": lambda step, rate: gl.contrib.opt.AdamWOptimizer(0.01, rate),
+    "momentum w": lambda step, rate: gl.contrib.opt.MomentumWOptimizer(rate, 0.1, 0.9),
+    "lars": lambda step, rate: gl.contrib.opt.LARSOptimizer(rate),
+    "shampoo": lambda step, rate: gl.contrib.opt.ShampooOptimizer(
+        step, 3, gbar_decay=0.5, learning_rate=rate, svd_interval=2
+    ),
+    "delay compensation": lambda step, rate: (
+        gl.contrib.opt.DelayCompensatedGradientDescentOptimizer(rate, 0.5, num_workers=2)
+    ),
+    "moving average": lambda step, rate: gl.contrib.opt.MovingAverageOptimizer(
+        gl.train.AdamOptimizer(rate), 0.5, num_updates=step
+    ),
+    "multitask": lambda step, rate: gl.contrib.opt.MultitaskOptimizerWrapper(
+        gl.train.AdamOptimizer(rate)
+    ),
+}
+TRAIN |= {f"contrib {name}": make for name, make in CONTRIB.items()}
 KERAS: dict[str, Callable[..., Any]] = {
     "adagrad": lambda **kw: gl.keras.Adagrad(0.1, **kw),
     "adagrad, scheduled": lambda **kw: gl.keras.Adagrad(EXPONENTIAL, **kw),
