@@ -26,8 +26,8 @@ class ClippyAdagrad(Rule):
     A limit of 0 for an entry that would move stops the whole tensor.
 
     Shapes: w, g, accumulator (...). Slots: accumulator, from `initial_accumulator_value`. A tensor
-    rule. Raises ValueError for accumulates that is none of these. Differs from TensorFlow
-    Recommenders: there slices are stepped, too, by one factor for the rows of a step.
+    rule. Raises ValueError for accumulates that is none of these. TensorFlow Recommenders steps
+    slices, too, by one factor for the rows of a step; here they are refused.
 
     Source: Tang et al., "Improving Training Stability for Multitask Ranking Models in Recommender
     Systems" (2023); `tfrs.experimental.optimizers.ClippyAdagrad`, TensorFlow Recommenders (2026).
