@@ -60,10 +60,10 @@ class ClippyAdagrad(Rule):
 
         scale = one / xp.sqrt(accumulator + self.epsilon)
         delta = lr * g * scale
-        limit = self.variable_threshold * abs(w) + self.accumulator_threshold * scale
+        limit = self.variable_threshold * xp.abs(w) + self.accumulator_threshold * scale
         limit = limit + self.absolute_threshold
         moves = delta != 0
-        factors = xp.where(moves, limit / xp.where(moves, abs(delta), one), one)
+        factors = xp.where(moves, limit / xp.where(moves, xp.abs(delta), one), one)
         factor = xp.minimum(one, factors.min(initial=one))
 
         if self.accumulates == "after":
