@@ -208,6 +208,11 @@ def tests_of_tpu_class(name: str) -> Iterator[str]:
     )
 
 
+def tests_of_rule(name: str) -> Iterator[str]:
+    yield from golden(name, "library/tensor_rules.json")
+    yield from mentioning(name, "rules/test_beside_torch.py", "optax/test_tensor_rules.py")
+
+
 TABLES = (
     Table(
         "Training ops",
@@ -288,6 +293,19 @@ TABLES = (
             "Keras 3.15": "MultiOptimizer OptimizerMap",
         },
         tests_of_keras_optimizer,
+    ),
+    Table(
+        "Rules of papers, torch and optax",
+        "Since: the year of the paper. `gl.keras` has some of them, too, as Keras has them.",
+        (),
+        "gradlab.rules",
+        {
+            "2018": "Adafactor",
+            "2019": "Lamb",
+            "2023": "ClippyAdagrad",
+            "2024": "Muon ScheduleFreeAdam ScheduleFreeSGD SOAP",
+        },
+        tests_of_rule,
     ),
     Table(
         "tf.keras.optimizers.schedules",

@@ -26,8 +26,8 @@ class ClippyAdagrad(Rule):
     A limit of 0 for an entry that would move stops the whole tensor.
 
     Shapes: w, g, accumulator (...). Slots: accumulator, from `initial_accumulator_value`. A tensor
-    rule. Raises ValueError for accumulates that is none of these. Differs from TensorFlow
-    Recommenders: there slices are stepped, too, by one factor for the rows of a step.
+    rule. Raises ValueError for accumulates that is none of these. TensorFlow Recommenders steps
+    slices, too, by one factor for the rows of a step; here they are refused.
 
     Source: Tang et al., "Improving Training Stability for Multitask Ranking Models in Recommender
     Systems" (2023); `tfrs.experimental.optimizers.ClippyAdagrad`, TensorFlow Recommenders (2026).
@@ -60,10 +60,10 @@ class ClippyAdagrad(Rule):
 
         scale = one / xp.sqrt(accumulator + self.epsilon)
         delta = lr * g * scale
-        limit = self.variable_threshold * abs(w) + self.accumulator_threshold * scale
+        limit = self.variable_threshold * xp.abs(w) + self.accumulator_threshold * scale
         limit = limit + self.absolute_threshold
         moves = delta != 0
-        factors = xp.where(moves, limit / xp.where(moves, abs(delta), one), one)
+        factors = xp.where(moves, limit / xp.where(moves, xp.abs(delta), one), one)
         factor = xp.minimum(one, factors.min(initial=one))
 
         if self.accumulates == "after":

@@ -107,7 +107,7 @@ class SOAP(Rule):
     def _in(self, dtype: Any) -> Self:
         beta = self.beta2 if self.shampoo_beta is None else self.shampoo_beta
         shares = {"share1": 1 - self.beta1, "share2": 1 - self.beta2, "shampoo_share": 1 - beta}
-        missing = {name: x for name, x in shares.items() if getattr(self, name) is None}
+        missing: Any = {name: x for name, x in shares.items() if getattr(self, name) is None}
         return super(SOAP, dataclasses.replace(self, **missing))._in(dtype)
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
@@ -151,17 +151,20 @@ class SOAP(Rule):
     def _adam(self, m: Array, v: Array, g: Array, lr: Array) -> tuple[Array, Array, Array]:
         """Return the new means, and what Adam subtracts."""
         xp = namespace(g)
-        m = self.beta1 * m + self.share1 * g
-        v = self.beta2 * v + self.share2 * (g * g)
+        share1: Any = self.share1
+        share2: Any = self.share2
+        m = self.beta1 * m + share1 * g
+        v = self.beta2 * v + share2 * (g * g)
         rate = lr * (xp.sqrt(self.correction2) / self.correction1)
         return m, v, rate * (m / (xp.sqrt(v) + self.epsilon))
 
     def _update_factors(self, left: Array, right: Array, g: Array) -> tuple[Array, Array]:
         """Return the mean squares of the gradient between its rows and between its columns."""
+        share: Any = self.shampoo_share
         if left.size:
-            left = left + (g @ g.T - left) * self.shampoo_share
+            left = left + (g @ g.T - left) * share
         if right.size:
-            right = right + (g.T @ g - right) * self.shampoo_share
+            right = right + (g.T @ g - right) * share
         return left, right
 
 
@@ -176,7 +179,7 @@ class SOAPOfVectors(SOAP):
             return w, slots
 
         def go_on() -> tuple[Array, Slots]:
-            m, v, update = self._adam(*slots, g, lr)
+            m, v, update = self._adam(slots[0], slots[1], g, lr)
             return w - update, (m, v)
 
         result: tuple[Array, Slots] = choose(self.age == 0, begin, go_on)

@@ -1,7 +1,7 @@
 """Rules of papers beside the numbers of their authors' code, which `golden/library/tensor_rules.json`
 holds: on average at least as near to their float64 runs as their float32 runs are.
 
-A scenario has `name`, `arguments` of the original, `seed`, `shape` and `steps` of the `inputs`, and
+A scenario has `class`, `arguments` of the original, `seed`, `shape` and `steps` of the `inputs`, and
 the weights after the last step of a run in `float32` and of one in `float64`. Recorded in 2026 by
 nikhilvyas/SOAP a1e5535, facebookresearch/schedule_free 70785b5 and tensorflow/recommenders cf1dafa,
 the first with float32 exchanged for float64 in its decompositions of the float64 run.
@@ -93,17 +93,17 @@ def test_a_float64_run_is_that_of_the_authors_code(name: str) -> None:
 
 
 def _scenarios(name: str) -> list[Any]:
-    return [scenario for scenario in SCENARIOS if scenario["name"] == name]
+    return [scenario for scenario in SCENARIOS if scenario["class"] == name]
 
 
 def _given(scenario: Any) -> tuple[gl.rules.Rule, float, np.ndarray, np.ndarray]:
     """Return the rule of a scenario, its learning rate, weights and gradients."""
     arguments = scenario["arguments"]
-    rule = RULES[scenario["name"]](arguments)
+    rule = RULES[scenario["class"]](arguments)
     rate = arguments.get("lr", arguments.get("learning_rate"))
     w, gradients = inputs(scenario["seed"], tuple(scenario["shape"]), scenario["steps"])
     return rule, rate, w, gradients
 
 
 def test_every_rule_is_in_the_scenarios() -> None:
-    assert {scenario["name"] for scenario in SCENARIOS} == RULES.keys()
+    assert {scenario["class"] for scenario in SCENARIOS} == RULES.keys()

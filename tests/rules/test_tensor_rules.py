@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab.rules import Adafactor, Lamb, Muon
-from gradlab.rules.muon import orthogonalize
+from gradlab.rules import SOAP, Adafactor, ClippyAdagrad, Lamb, Muon
+from gradlab.rules.muon import DION, orthogonalize
 
 RULES = [rule() for rule in gl.rules.tensor_rules().values()]
 
@@ -141,3 +141,63 @@ def test_lamb_moves_by_the_norm_of_the_weights() -> None:
     new, _ = rule.at(rule.start())(w, rule.init(w), np.array([1.0, -2.0]), 0.5)
 
     np.testing.assert_allclose(np.linalg.norm(new - w), 2.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda word: Muon(form=word), "form"),
+        (lambda word: Muon(adjust_lr=word), "adjust_lr"),
+        (lambda word: Adafactor(epsilon_place=word), "epsilon_place"),
+        (lambda word: ClippyAdagrad(accumulates=word), "accumulates"),
+    ],
+)
+def test_another_word_is_refused(make: Any, field: str) -> None:
+    with pytest.raises(ValueError, match=f"{field} must be one of '.*'; got 'keras2'"):
+        make("keras2")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_an_optimizer_refuses_slices_and_changes_nothing(rule: Any) -> None:
+    opt = gl.train.RuleOptimizer(rule, 0.1, False, "Whole")
+    v = gl.Variable(np.ones((3, 2), np.float32))
+    slices = gl.IndexedSlices(np.ones((1, 2), np.float32), np.array([1]), (3, 2))
+    with pytest.raises(ValueError, match="reads whole tensors"):
+        opt.apply_gradients([(slices, v)])
+    np.testing.assert_array_equal(v.numpy(), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Muon(form="optax", coefficients=DION, others=Lamb(beta1=0.5), excluded=("embedding",)),
+        SOAP(shampoo_beta=0.5, interval=3.0, max_size=4),
+        ClippyAdagrad(accumulates="clipped"),
+    ],
+)
+def test_a_config_holds_every_option(rule: Any) -> None:
+    assert gl.rules.from_config(json.loads(json.dumps(rule.get_config()))) == rule
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_gradient_of_nan_makes_soap_nan_and_raises_nothing(compiled: bool) -> None:
+    w = jnp.ones((2, 2)) if compiled else np.ones((2, 2), np.float32)
+
+    def three_steps(w: Any) -> Any:
+        state = gl.rules.pure.init(SOAP(interval=1.0), w)
+        for _ in range(3):
+            w, state = gl.rules.pure.update(SOAP(interval=1.0), 0.1, state, w, w * np.nan)
+        return w
+
+    step = jax.jit(three_steps) if compiled else three_steps
+    assert np.isnan(step(w)).all()
+
+
+def test_clippy_moves_no_weight_by_more_than_its_share() -> None:
+    w = np.array([1.0, -2.0, 4.0])
+    new, _ = ClippyAdagrad(variable_threshold=0.25, absolute_threshold=0.0)(
+        w, (np.full(3, 0.1),), np.array([3.0, 5.0, -1.0]), 1.0
+    )
+
+    assert (abs(new - w) <= 0.25 * abs(w) + 1e-12).all()
+    np.testing.assert_allclose((abs(new - w) / abs(w)).max(), 0.25)
