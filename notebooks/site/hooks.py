@@ -17,11 +17,16 @@ from docutils.utils.math.latex2mathml import tex2mathml
 
 from gradlab._base.addresses import BRANCH, on_github
 
+from .api import modules
+
 SECTION = re.compile(r"[A-Z]\w*:$")
 # Code and tables that are wider than a phone.
 SCROLLING = re.compile(r'(<pre|<div class="table-wrapper[^"]*")>')
 CAPTION = 'class="caption" role="heading"'
 SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
+# A link from a source page back to the reference. viewcode gives every name of a file the module of
+# the first one, although a file's names may be public in several modules.
+BACKLINK = re.compile(r'(api/(gradlab[\w.]*)\.html#)([\w.]+)')
 LIST_TAGS = {
     "<dl>": '<span class="sig-rows">',
     "</dl>": "</span>",
@@ -108,6 +113,23 @@ def share_navigation(_app: Any, page: str, _template: str, context: dict[str, An
         context["toctree"] = navigations.setdefault(page.count("/"), cache(context["toctree"]))
 
 
+def mend_backlinks(_app: Any, page: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
+    """Lead each name of a source page to its entry on the page of its own module."""
+    if page.startswith("_modules/"):
+        context["body"] = BACKLINK.sub(own_entry, context.get("body", ""))
+
+
+def own_entry(link: re.Match[str]) -> str:
+    """Return the link with the module of its page in front of the name.
+
+    >>> own_entry(BACKLINK.match("api/gradlab.train.html#gradlab.create_global_step"))
+    'api/gradlab.train.html#gradlab.train.create_global_step'
+    """
+    start, module, name = link.groups()
+    wrong = max((m for m in modules() if name.startswith(f"{m}.")), key=len)
+    return f"{start}{module}.{name.removeprefix(wrong + '.')}"
+
+
 def make_accessible(_app: Any, _page: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
     """Mend what a keyboard or a screen reader trips over."""
     body = SCROLLING.sub(r'\1 tabindex="0">', context.get("body", ""))
@@ -179,6 +201,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("missing-reference", find_name)
     navigations.clear()
     app.connect("html-page-context", share_navigation, priority=100)  # before the theme
+    app.connect("html-page-context", mend_backlinks)
     app.connect("html-page-context", make_accessible, priority=900)  # after the theme
     app.connect("html-page-context", describe_page, priority=950)  # when the text is as it will be
     app.connect("build-finished", list_pages)

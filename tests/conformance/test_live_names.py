@@ -41,12 +41,12 @@ MODULES = {
     "tf.tpu.experimental": "gradlab.tpu.experimental",
     "tf.tpu.experimental.embedding": "gradlab.tpu.experimental.embedding",
     "tf.keras": "gradlab.keras",
-    "tf.keras.mixed_precision": "gradlab.keras",
+    "tf.keras.mixed_precision": "gradlab.keras.mixed_precision",
     "tf.keras.optimizers": "gradlab.keras.optimizers",
     "tf.keras.optimizers.legacy": "gradlab.keras.optimizers",
     "tf.keras.optimizers.schedules": "gradlab.schedules",
     "tf_keras": "gradlab.keras",
-    "tf_keras.mixed_precision": "gradlab.keras",
+    "tf_keras.mixed_precision": "gradlab.keras.mixed_precision",
     "tf_keras.optimizers": "gradlab.keras.optimizers",
     "tf_keras.optimizers.legacy": "gradlab.keras.optimizers",
     "tf_keras.optimizers.experimental": "gradlab.keras.optimizers",
@@ -109,7 +109,7 @@ def test_a_name_that_is_here_is_not_left_out(original: str) -> None:
 def test_an_invented_name_is_found(original: str) -> None:
     invented = ["ResourceApplyFoo", "FooOptimizer", "foo_decay", "FooLossScale", "FooAccumulator"]
     names = [*public_names(original)[:5], *invented]
-    assert unexplained(MODULES[original], names) == sorted(invented)
+    assert unexplained(MODULES[original], sorted(set(names))) == sorted(invented)
 
 
 def test_every_name_left_out_is_a_name_of_the_originals() -> None:
@@ -129,7 +129,7 @@ def test_a_name_that_is_here_is_in_a_table(original: str) -> None:
     place = MODULES[original]
     room = importlib.import_module(place)
     tabled = {name for table in TABLES if table.place == place for name, _ in table.names()}
-    if place == "gradlab.keras":
+    if place in ("gradlab.keras", "gradlab.keras.mixed_precision"):
         tabled = set(dir(importlib.import_module("gradlab.keras.optimizers")))
     for name in public_names(original):
         if is_here(place, name) and not isinstance(getattr(room, name), ModuleType):
