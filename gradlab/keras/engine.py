@@ -46,7 +46,7 @@ from ..train.copies import follow, get_copy
 from ..train.gradient_checks import checked_gradient, read_pairs
 from ..train.update import Commit, Job, prepare_commits
 from ..train.variable import Variable, current_collection
-from .arguments import check_arguments, check_name
+from .arguments import check_arguments, check_name, check_transformers
 from .backend import current_replicas
 from .clips import check_limit, clip_pairs
 from .hyperparameters import Hyperparameter
@@ -58,6 +58,15 @@ Process = Callable[[list[pure.Pair]], list[pure.Pair]]
 # Attributes of `Engine`: tuples of the user's variables.
 VARIABLES = ("step_variables", "built_variables", "undecayed")
 _log = logging.getLogger("gradlab")
+
+
+class SharedLock:
+    """A lock that an engine and its views share, in a forked child, too."""
+
+    lock: threading.RLock
+
+    def __init__(self) -> None:
+        renew_in_child(self, "lock")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +102,6 @@ class Engine:
     """
 
     declaration: Declaration
-    lock: threading.RLock
 
     def __init__(self, arguments: Arguments) -> None:
         keywords = arguments.keywords
@@ -125,7 +133,12 @@ class Engine:
         self.scope = ""
         unnamed_slots = self.declaration.unnamed_slots.get(self.version.name, ())
         self.weights = Weights(self.version, unnamed_slots)
-        renew_in_child(self, "lock")
+        self.shared_lock = SharedLock()
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock under which it steps."""
+        return self.shared_lock.lock
 
     # Settings
 
@@ -158,13 +171,16 @@ class Engine:
 
     def set_limit(self, name: str, value: Any) -> None:
         """Set a clip argument, or take it away by None."""
-        if value is not None and self.gradient_transformers:
-            raise ValueError(
-                f"{name} cannot be set beside gradient_transformers; clip in one of these instead"
-            )
-        check_limit(name, value, self.version)
         limits = {**self.limits, name: value}
-        self.limits = {limit: x for limit, x in limits.items() if x is not None}
+        limits = {limit: x for limit, x in limits.items() if x is not None}
+        check_transformers(self.gradient_transformers, limits)
+        check_limit(name, value, self.version)
+        self.limits = limits
+
+    def set_transformers(self, transformers: Sequence[Callable[[Pairs], Pairs]] | None) -> None:
+        """Set the functions that act after clips."""
+        check_transformers(transformers, self.limits)
+        self.gradient_transformers = list(transformers or [])
 
     def learning_rate(self) -> Any:
         """Return the learning rate as its reader sees it."""
@@ -544,7 +560,7 @@ class Engine:
         new = memo[id(self)] = object.__new__(type(self))
         new.declaration = self.declaration
         new.replicas = self.replicas
-        renew_in_child(new, "lock")
+        new.shared_lock = SharedLock()
         for name in VARIABLES:
             setattr(new, name, tuple(get_copy(v, memo) for v in getattr(self, name)))
         for name, x in vars(self).items():
@@ -556,11 +572,12 @@ class Engine:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the lock, and the declaration, whose functions have no names: the optimizer puts it back."""
         self.refuse_replicas()
-        return {name: x for name, x in vars(self).items() if name not in ("lock", "declaration")}
+        left_out = ("shared_lock", "declaration")
+        return {name: x for name, x in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        renew_in_child(self, "lock")
+        self.shared_lock = SharedLock()
 
     def _follow(self, old: Variable, new: Variable) -> None:
         if old in self.weights.slots:

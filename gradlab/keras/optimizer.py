@@ -13,7 +13,7 @@ from .._base.slices import IndexedSlices
 from .._base.tensors import compute_now
 from ..clip import ClipReport, clip_report
 from ..errors import KerasWarning, warn
-from ..train.autodiff import Loss, check_variables, differentiate
+from ..train.autodiff import Loss, check_variables, describe_in_graph, differentiate
 from ..train.gradient_checks import read_pairs
 from ..train.hyperparameters import describe
 from ..train.state_dict import Commit, Stateful, VariablesByName, check_class
@@ -265,9 +265,15 @@ class Optimizer(Stateful):
     gradient_aggregator = _engine_setting(
         "gradient_aggregator", "The function from pairs to pairs before clips, or None."
     )
-    gradient_transformers = _engine_setting(
-        "gradient_transformers", "The functions from pairs to pairs after clips."
-    )
+
+    @property
+    def gradient_transformers(self) -> list[Callable[[Pairs], Pairs]]:
+        """The functions from pairs to pairs after clips."""
+        return self._engine.gradient_transformers
+
+    @gradient_transformers.setter
+    def gradient_transformers(self, value: Sequence[Callable[[Pairs], Pairs]] | None) -> None:
+        self._engine.set_transformers(value)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor by name, as the version gives them.
@@ -464,8 +470,8 @@ class Optimizer(Stateful):
             return None
         return collection.finish(lambda: self._step(self._fill(pairs()), True, True), scope)
 
-    def get_gradients(self, loss: Loss, params: Any) -> list[Gradient]:
-        """Gradients of a loss, for a `gl.Graph`; "tf2.3" clips them here.
+    def get_gradients(self, loss: Loss, params: Any) -> list[Any]:
+        """Gradients of a loss, for a `gl.Graph`: tensors, computed at every run; "tf2.3" clips them here.
 
         Raises ValueError where a parameter has none; outside a Graph, where Keras finds none at
         all.
@@ -473,7 +479,9 @@ class Optimizer(Stateful):
         >>> import gradlab as gl
         >>> with gl.Graph().as_default():
         ...     v = gl.Variable([3.0], name="v")
-        ...     gl.keras.SGD(clipnorm=1.0, semantics="tf2.3").get_gradients(lambda: (v * v).sum(), [v])[0].tolist()
+        ...     opt = gl.keras.SGD(clipnorm=1.0, semantics="tf2.3")
+        ...     (g,) = opt.get_gradients(lambda: (v * v).sum(), [v])
+        >>> g.eval().tolist()
         [1.0]
         """
         if not current_collection().graph:
@@ -481,14 +489,18 @@ class Optimizer(Stateful):
                 "get_gradients is for `with gl.Graph().as_default():`; "
                 "use gl.gradients(loss, params)"
             )
-        pairs = self._gradients(loss, params, None, None)
-        missing = [v.name for g, v in pairs if g is None]
-        if missing:
-            raise ValueError(f"the loss does not depend on {', '.join(missing)}")
-        engine = self._engine
-        if not engine.version.clips_in_apply:
-            pairs = clip_pairs(pairs, engine.limits, engine.version)
-        return [g for g, _ in pairs]
+
+        def compute() -> list[Gradient | None]:
+            pairs = self._gradients(loss, params, None, None)
+            missing = [v.name for g, v in pairs if g is None]
+            if missing:
+                raise ValueError(f"the loss does not depend on {', '.join(missing)}")
+            engine = self._engine
+            if not engine.version.clips_in_apply:
+                pairs = clip_pairs(pairs, engine.limits, engine.version)
+            return [g for g, _ in pairs]
+
+        return describe_in_graph(compute)
 
     def get_updates(self, loss: Loss, params: Any) -> list[Any]:
         """[the Operation that does one step], for a `gl.Graph`. Raises as `get_gradients`.
