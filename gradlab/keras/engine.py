@@ -300,9 +300,9 @@ class Engine:
         """Return how many updates of weights have been made."""
         return self.steps_made()
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Assign all weights."""
-        self.weights.set_values(weights, self.name)
+    def prepare_weights(self, weights: Sequence[Any]) -> Commit:
+        """Check values of all weights, and return the function that sets them."""
+        return self.weights.prepare_values(weights, self.name)
 
     def keep_only(self, slots: Mapping[Variable, Mapping[str, Array]]) -> None:
         """Set the slots to these values, made in Keras's order, and drop all others."""
@@ -369,7 +369,7 @@ class Engine:
         steps = self.updates_made()
         if weight is not None and steps > 0:
             fields = self.declaration.step_fields(self.read_rule(), steps - 1, weight.dtype)
-            weight.assign(np.asarray(fields[self.declaration.counted_field], weight.dtype))
+            weight.load(np.asarray(fields[self.declaration.counted_field], weight.dtype))
 
     def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
         """Return the buffers of a variable's slots in the order of the rule, new ones for missing slots."""

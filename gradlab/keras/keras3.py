@@ -174,14 +174,14 @@ class Keras3Engine(Engine):
             slots.append(SUM)
         return tuple(slots)
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Assign all weights. ValueError before `build` and the first step."""
+    def prepare_weights(self, weights: Sequence[Any]) -> Commit:
+        """Check values of all weights. ValueError before `build` and the first step, too."""
         if not self.built_variables:
             raise ValueError(
                 "You are calling `set_weights()` on an optimizer that has not yet been built: "
                 "call build(variables)"
             )
-        super().set_weights(weights)
+        return super().prepare_weights(weights)
 
     def build(self, variables: tuple[Variable, ...], prefix: str | None = None) -> None:
         """Make all that is kept for these variables. A second call does nothing.
@@ -258,7 +258,7 @@ class Keras3Engine(Engine):
                 f"var_list must be the {len(self.built_variables)} variables of build(), got {len(variables)}"
             )
         for v in variables:
-            v.assign(self.weights.of(v)[AVERAGE].value)
+            v.load(self.weights.of(v)[AVERAGE].value)  # at once, in a Graph too
 
     # Step
 

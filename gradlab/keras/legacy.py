@@ -15,6 +15,7 @@ from .. import schedules
 from .._base.arrays import Array, quiet
 from ..errors import KerasWarning, warn
 from ..rules.rule import Rule
+from ..train.state_dict import Commit
 from .backend import epsilon as default_epsilon
 from .engine import Arguments, Engine
 from .hyperparameters import Hyperparameter
@@ -83,12 +84,12 @@ class LegacyEngine(Engine):
             )
         self.hyper["decay"].write(value)
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Assign all weights; of some optimizers the count may be missing, and is 0 then."""
+    def prepare_weights(self, weights: Sequence[Any]) -> Commit:
+        """Check values of all weights; of some optimizers the count may be missing, and is 0 then."""
         is_short = len(weights) + 1 == len(self.weights.all)
         if is_short and not self.declaration.needs_count:
             weights = [np.int64(0), *weights]
-        super().set_weights(weights)
+        return super().prepare_weights(weights)
 
     def saved_settings(self) -> dict[str, Any]:
         """Return the decay that counts."""

@@ -23,6 +23,7 @@ from ..train.state_dict import (
     Commit,
     VariablesByName,
     check_class,
+    combine_commits,
     get_part,
     prepare_assign,
     read_array,
@@ -33,6 +34,7 @@ from .configs import deserialize, serialize
 from .engine import Pairs, snake_case
 from .keras3 import choose
 from .optimizer import CallableList, Optimizer, newer_method
+from .weights import prepare_load
 
 _log = logging.getLogger("gradlab")
 
@@ -477,17 +479,16 @@ class LossScaleOptimizer(Optimizer):
         """Build the inner optimizer."""
         self.inner_optimizer.build(variables)
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set all `weights`; ValueError where their number or a shape differs, with nothing changed."""
+    def _prepare_weights(self, weights: Sequence[Any]) -> Commit:
         own_count = len(self.weights) - len(self.inner_optimizer.weights)
         if len(weights) != len(self.weights):
             raise ValueError(
                 f"You called `set_weights(weights)` on {self._name} with {len(weights)} weights, "
                 f"but the optimizer was expecting {len(self.weights)} weights"
             )
-        self.inner_optimizer.set_weights(list(weights)[own_count:])
-        for variable, value in zip(self.weights[:own_count], weights, strict=False):
-            variable.assign(np.asarray(value, variable.dtype))
+        inner = self.inner_optimizer._prepare_weights(weights[own_count:])
+        own = prepare_load(self.weights[:own_count], weights[:own_count])
+        return combine_commits([inner, own])
 
     def _stepped_variables(self) -> list[Variable]:
         return self.inner_optimizer._stepped_variables()
@@ -505,13 +506,7 @@ class LossScaleOptimizer(Optimizer):
         load_inner = self.inner_optimizer._loading(get_part(state, "inner"), names)
         load_scale = prepare_assign(self._loss_scale, state.get("loss_scale"), "the loss scale")
         load_good_steps = prepare_assign(self._good_steps, state.get("good_steps"), "good_steps")
-
-        def commit() -> None:
-            load_inner()
-            load_scale()
-            load_good_steps()
-
-        return commit
+        return combine_commits([load_inner, load_scale, load_good_steps])
 
 
 # Checks of arguments

@@ -21,7 +21,13 @@ from ..rules import pure
 from ..train.autodiff import check_variables
 from ..train.gradient_checks import read_pairs
 from ..train.hyperparameters import describe
-from ..train.state_dict import Commit, VariablesByName, check_class, get_part
+from ..train.state_dict import (
+    Commit,
+    VariablesByName,
+    check_class,
+    combine_commits,
+    get_part,
+)
 from ..train.variable import Variable as Variable
 from .configs import deserialize, serialize
 from .engine import Pairs
@@ -405,21 +411,20 @@ class MultiOptimizer(Optimizer):
         """`weights`."""
         return CallableList(self.weights)
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set all `weights`; ValueError where their number or a shape differs, and before `build`."""
+    def _prepare_weights(self, weights: Sequence[Any]) -> Commit:
         if len(weights) != len(self.weights):
             raise ValueError(
                 f"You called `set_weights(weights)` on {self._name} with {len(weights)} weights, "
                 f"but the optimizer was expecting {len(self.weights)} weights"
             )
-        rest = list(weights)
         count = len(self._engine.weights.all)
-        self._engine.set_weights(rest[:count])
-        rest = rest[count:]
+        commits = [self._engine.prepare_weights(weights[:count])]
+        rest = weights[count:]
         for optimizer in self._optimizers:
             count = len(optimizer.weights)
-            optimizer.set_weights(rest[:count])
+            commits.append(optimizer._prepare_weights(rest[:count]))
             rest = rest[count:]
+        return combine_commits(commits)
 
     def get_slot(self, var: Variable, slot_name: str) -> Variable:
         """The slot variable of the optimizer of a variable (KeyError if there is none)."""

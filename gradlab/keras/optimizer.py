@@ -791,7 +791,11 @@ class Optimizer(Stateful):
         >>> opt.iterations.numpy().item()
         41
         """
-        self._engine.set_weights(weights)
+        self._prepare_weights(list(weights))()
+
+    def _prepare_weights(self, weights: Sequence[Any]) -> Commit:
+        """Check values of all weights, and return the function that sets them."""
+        return self._engine.prepare_weights(weights)
 
     def get_slot_names(self) -> list[str]:
         """Names of the slots there are, in order of creation: none before the first step."""
