@@ -7,13 +7,14 @@ and legacy, `keras3.Keras3Engine` for the rewrite and Keras 3. The engine holds 
 One `apply_gradients`, in order:
 
 1. `fill` drops the pairs without a gradient, and notes the variables of the step.
-2. `step` takes the lock, then those of the variables.
+2. `hold` takes the lock, then those of the variables.
 3. `prepare_step` computes everything and returns functions that only store:
    - `check_gradient` makes an array or slices of each gradient, which fit its variable;
    - `transform` aggregates, clips and transforms the gradients;
    - `jobs` finds for each variable its rule, its learning rate, and how slices meet the rule;
    - `train.update.prepare_commits` runs the rules.
-4. `step` calls these functions: slots are made, new values stored, and `count` comes last.
+4. `Optimizer._step` calls these functions: slots are made, new values stored, and `count` comes
+   last.
 
 So a call that raises has changed nothing, unless `strict`. `Keras3Engine` takes another way in 3
 where weight decay, averages, or accumulated gradients act around the rule: `accumulate`, then
@@ -438,20 +439,9 @@ class Engine:
             pairs = transform(pairs)
         return pairs
 
-    def step(self, pairs: Pairs, clip: bool, aggregate: bool = True) -> None:
-        """Update all variables, then count one iteration."""
-        with self.hold(pairs):
-            for commit in self.prepare_step(pairs, clip, aggregate):
-                commit()
-
-    @contextmanager
-    def hold(self, pairs: Pairs) -> Iterator[None]:
-        """Keep other threads from stepping with this optimizer, or changing these variables."""
-        with ExitStack() as stack:
-            stack.enter_context(self.lock)
-            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
-                stack.enter_context(v._lock)
-            yield
+    def averaged_variables(self) -> tuple[Variable, ...]:
+        """Return the variables that a step may write to beside those that it has gradients for."""
+        return ()
 
     def prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
         """Return functions that store the results, the count last.
@@ -592,6 +582,24 @@ class Engine:
                 "this optimizer belongs to gl.keras.Replicas, whose copies are simulated and "
                 "cannot be saved; save an optimizer made outside their scope"
             )
+
+
+@contextmanager
+def hold(engines: Sequence[Engine], pairs: Pairs) -> Iterator[None]:
+    """Keep other threads from stepping with these optimizers, or changing their variables.
+
+    All threads take the locks in one order, or two of them could wait for each other: first those
+    of the optimizers, then those of the variables, each by their ids.
+    """
+    variables = {v for _, v in pairs}
+    for engine in engines:
+        variables.update(engine.averaged_variables())
+    with ExitStack() as stack:
+        for engine in sorted(engines, key=lambda engine: id(engine.shared_lock)):
+            stack.enter_context(engine.lock)
+        for v in sorted(variables, key=id):
+            stack.enter_context(v._lock)
+        yield
 
 
 def rule_for(rule: Rule, v: Variable) -> Rule:

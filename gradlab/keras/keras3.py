@@ -22,8 +22,7 @@ With any of these settings nothing is stored when a step raises, in `strict="tf"
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, cast
 
@@ -288,12 +287,9 @@ class Keras3Engine(Engine):
                     "optimizer for it"
                 )
 
-    @contextmanager
-    def hold(self, pairs: Pairs) -> Iterator[None]:
-        """Hold all variables where averages may be written to them."""
-        averaged_too = [(None, v) for v in self.built_variables] if self.use_ema else []
-        with super().hold([*pairs, *averaged_too]):
-            yield
+    def averaged_variables(self) -> tuple[Variable, ...]:
+        """Return the variables that averages may be written to."""
+        return self.built_variables if self.use_ema else ()
 
     def unscale(self, pairs: Pairs) -> Pairs:
         """Return the gradients of the loss itself; None keeps its place."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
-from .._base.arrays import Array, is_traced, namespace, quiet
+from .._base.arrays import Array, as_array, is_traced, namespace, precision, quiet
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
@@ -273,7 +275,8 @@ class LossScaleOptimizer(Optimizer):
         4.0
         """
         scale = self._loss_scale.numpy() if self.built else self.initial_scale
-        return namespace(loss).multiply(loss, scale)
+        with precision(as_array(loss, "loss").dtype):
+            return namespace(loss).multiply(loss, scale)
 
     def get_scaled_loss(self, loss: Any) -> Any:
         """Return loss * scale, in "legacy" and "rewrite"; of a function a function.
@@ -292,7 +295,8 @@ class LossScaleOptimizer(Optimizer):
     def _scale_value(self, loss: Any) -> Any:
         if not hasattr(loss, "dtype"):
             loss = np.float32(loss)
-        return loss * self._loss_scale.value.astype(loss.dtype)
+        with precision(loss.dtype):
+            return loss * self._loss_scale.value.astype(loss.dtype)
 
     def get_unscaled_gradients(self, grads: Sequence[Gradient | None]) -> list[Gradient | None]:
         """Return the gradients times 1 / scale, in "legacy" and "rewrite"; None stays None.
@@ -333,25 +337,39 @@ class LossScaleOptimizer(Optimizer):
             self.inner_optimizer._set_scope(f"{self._own_name}/")
         return self.inner_optimizer._fill(grads_and_vars)
 
-    def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
-        """Make the inner step if all gradients are finite, then change the scale."""
+    def _create(self, variables: Sequence[Variable]) -> None:
+        self.inner_optimizer._create(variables)
+
+    def _hold(self, pairs: Pairs) -> AbstractContextManager[None]:
+        return self.inner_optimizer._hold(pairs)
+
+    def _prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+        """Prepare the inner step if all gradients are finite, then a change of the scale."""
         engine = self._engine
-        with engine.hold(pairs):
-            pairs = [(None if g is None else engine.check_gradient(g, v), v) for g, v in pairs]
+        pairs = self._check_gradients(pairs)
+        if engine.strict:
+            # As in Keras, where what a later error leaves behind is built.
             self._build_inner()
-            if aggregate and not self._is_keras3:
-                # What another replica has may be infinite.
-                pairs = engine.aggregate(pairs)
-                aggregate = False
-            is_finite = self._can_step(g for g, _ in pairs)
-            if is_finite:
-                self.inner_optimizer._step(self._unscale(pairs), clip, aggregate)
-            elif not self._is_keras3:
-                engine.iterations().assign_add(1)
-            self._change_scale(is_finite)
+        if aggregate and not self._is_keras3:
+            # What another replica has may be infinite.
+            pairs = engine.aggregate(pairs)
+            aggregate = False
+        is_finite = self._can_step(g for g, _ in pairs)
+        commits: Iterable[Commit] = []
+        if is_finite:
+            commits = self.inner_optimizer._prepare_step(self._unscale(pairs), clip, aggregate)
+        elif not self._is_keras3:
+            commits = [lambda: engine.iterations().assign_add(1)]
+        return chain([self._build_inner], commits, [lambda: self._change_scale(is_finite)])
+
+    def _check_gradients(self, pairs: Pairs) -> Pairs:
+        """Return the gradients as arrays or slices that fit their variables; None stays None."""
+        check = self._engine.check_gradient
+        return [(None if g is None else check(g, v), v) for g, v in pairs]
 
     def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
         """Do the same on all replicas, or on none if there are gradients that aren't finite."""
+        lists = [self._check_gradients(pairs) for pairs in lists]
         self._engine.note_step_variables([v for pairs in lists for _, v in pairs])
         self._build_inner()
         are_finite = [self._can_step(g for g, _ in pairs) for pairs in lists]
@@ -626,10 +644,11 @@ def next_scale(
     return xp.where(is_finite, after_good_step, smaller)[()], xp.where(is_finite, counted, zero)[()]
 
 
-def _multiply(g: Gradient, factor: Any) -> Gradient:
+def _multiply(g: Any, factor: Any) -> Any:
     if isinstance(g, IndexedSlices):
-        return g.with_values(g.values * np.asarray(factor).astype(g.values.dtype))
-    product: Array = g * np.asarray(factor).astype(g.dtype)
+        return g.with_values(_multiply(g.values, factor))
+    with precision(g.dtype):
+        product: Array = g * np.asarray(factor).astype(g.dtype)
     return product
 
 
@@ -639,5 +658,6 @@ def _divide(g: Any, scale: Any) -> Any:
     if isinstance(g, IndexedSlices):
         return g.with_values(_divide(g.values, scale))
     wide = g.astype(np.float32) if g.dtype.itemsize == 2 else g
-    quotient: Array = (wide / scale).astype(g.dtype)
+    with precision(g.dtype):
+        quotient: Array = (wide / scale).astype(g.dtype)
     return quotient

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..train.state_dict import Commit, Stateful, VariablesByName, check_class
 from ..train.variable import Variable, current_collection
 from .backend import current_replicas
 from .clips import Pair, clip_pairs, make_dense, warn_of_no_clipping
-from .engine import Arguments, Pairs
+from .engine import Arguments, Pairs, hold
 from .keras3 import Keras3Engine
 from .legacy import LegacyEngine
 from .saved import load_engine, save_engine
@@ -396,7 +397,7 @@ class Optimizer(Stateful):
         scope = name or engine.name
         collection.check_scope(scope)
         if collection.graph:
-            engine.create([v for _, v in pairs])
+            self._create([v for _, v in pairs])
 
         def step() -> None:
             # Tensors of a Graph have other values at every run.
@@ -409,9 +410,23 @@ class Optimizer(Stateful):
         """Return the pairs that have a gradient."""
         return self._engine.fill(grads_and_vars)
 
+    def _create(self, variables: Sequence[Variable]) -> None:
+        """Make all that steps of these variables need, for a Graph."""
+        self._engine.create(variables)
+
     def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
         """Do everything that one step does, or nothing."""
-        self._engine.step(pairs, clip, aggregate)
+        with self._hold(pairs):
+            for commit in self._prepare_step(pairs, clip, aggregate):
+                commit()
+
+    def _hold(self, pairs: Pairs) -> AbstractContextManager[None]:
+        """Return a context in which no other thread steps these variables."""
+        return hold([self._engine], pairs)
+
+    def _prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+        """Do all of a step that may fail, and return the functions that store its results."""
+        return self._engine.prepare_step(pairs, clip, aggregate)
 
     def _set_scope(self, scope: str) -> None:
         """Put the name of an outer optimizer in front of those of weights that are made later."""
@@ -465,7 +480,7 @@ class Optimizer(Stateful):
         scope = name or engine.name
         collection.check_scope(scope)
         filled = self._fill(pairs())
-        engine.create([v for _, v in filled])
+        self._create([v for _, v in filled])
         if not filled and engine.version.engine == "legacy":
             return None
         return collection.finish(lambda: self._step(self._fill(pairs()), True, True), scope)

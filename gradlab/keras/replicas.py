@@ -19,7 +19,7 @@ from ..train.update import Commit
 from ..train.variable import Variable
 from .backend import in_scope_of
 from .clips import Limits, clip_pairs, warn_of_no_clipping
-from .engine import VARIABLES, Engine, Pairs
+from .engine import VARIABLES, Engine, Pairs, hold
 from .optimizer import Optimizer
 from .versions import Version
 from .weights import Weights, is_trainable
@@ -223,7 +223,7 @@ class Replicas:
     ) -> None:
         views = self._views(optimizer)
         local = [[(g, self._copied(v)[k]) for g, v in pairs] for k, pairs in enumerate(lists)]
-        with optimizer._engine.hold([pair for pairs in local for pair in pairs]):
+        with hold(views, [pair for pairs in local for pair in pairs]):
             every = [
                 view.prepare_update(pairs, [self._copied(v)[k] for v in variables], clip)
                 for k, (view, pairs) in enumerate(zip(views, local, strict=True))
