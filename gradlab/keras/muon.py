@@ -140,6 +140,7 @@ class Muon(Optimizer):
             "steps": "ns_steps",
             "rms_rate": "rms_rate",
         },
+        shares={"share": "momentum"},
         argument_fields=_argument_fields,
         step_fields=_step_fields,
         slots={"keras3": {"m": "momentum", "v": "velocity"}},

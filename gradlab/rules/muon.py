@@ -63,7 +63,8 @@ class Muon(Rule):
 
     Weights that aren't matrices are stepped by the rule `others`, and so are those whose name holds
     one of the regular expressions `excluded`: embeddings and last layers, usually. An rms_rate of
-    None leaves the last two factors out. `steps` and `coefficients` are of `orthogonalize`.
+    None leaves the last two factors out. `steps` and `coefficients` are of `orthogonalize`, and
+    `share` is that of `Adam`: 1 - momentum, for callers that round it in another way.
 
     Shapes: w, g, m (rows, columns). Slots: m, from 0; of other weights those of `others`. A tensor
     rule. Source: Jordan et al., "Muon: An optimizer for hidden layers in neural networks" (2024);
@@ -86,6 +87,7 @@ class Muon(Rule):
     rms_rate: float | None = 0.2
     others: Rule = Adam()  # noqa: RUF009 - frozen
     excluded: tuple[str, ...] = ()
+    share: float | None = None
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0}
     is_row_local: ClassVar[bool] = False
     depends_on_weights: ClassVar[bool] = True
@@ -115,8 +117,14 @@ class Muon(Rule):
         """The hyperparameters by name, with the config of `others`."""
         return {**super().get_config(), "others": self.others.get_config()}
 
+    def _in(self, dtype: Any) -> Self:
+        # The rate of the entries is multiplied in float32 where w has 16 bits.
+        return dataclasses.replace(super()._in(dtype), rms_rate=self.rms_rate)
+
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
-        m = slots[0] + (g + slots[0] * (self.momentum - w.dtype.type(1)))
+        share = w.dtype.type(1) - self.momentum if self.share is None else self.share
+        # momentum * m + g in the order in which Keras rounds it.
+        m = slots[0] + (g - slots[0] * share)
         ahead = g + self.momentum * m if self.use_nesterov else m
         update = orthogonalize(ahead, int(self.steps), self.coefficients)
         # In Keras the rate is float32, and so is what it is multiplied with in 16 bits.
