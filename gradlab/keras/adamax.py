@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import rules
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Rule
 from ..train.variable import Variable as Variable
 from .adam import powers_of_betas
@@ -16,7 +15,7 @@ from .versions import Declaration, Name, Strict, Version
 
 
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
-    return apply.rows if version.engine == "legacy" else choose_every_row(version, rule)
+    return dense_and_sparse.rows if version.engine == "legacy" else choose_every_row(version, rule)
 
 
 class Adamax(Optimizer):

@@ -72,7 +72,7 @@ class SharedLock:
 
 @dataclasses.dataclass(frozen=True)
 class Arguments:
-    """What an optimizer is made of: its class, the version, and what its constructor was arguments.
+    """What an optimizer is made of: its class, the version, and the arguments of its constructor.
 
     `own_arguments` holds those of the optimizer's class by name, `keywords` those that only some
     versions have.
@@ -335,7 +335,7 @@ class Engine:
                 raise DTypeError(
                     f"{v.name} is {v.dtype}; only floating-point variables can have slots"
                 )
-            if not set(names) <= self.weights.of(v).keys():
+            if not set(names) <= self.weights.slots_of(v).keys():
                 starts[v] = self.slot_starts(v)
         is_legacy = self.version.engine == "legacy"
         if is_legacy:
@@ -374,7 +374,7 @@ class Engine:
 
     def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
         """Return the buffers of a variable's slots in the order of the rule, new ones for missing slots."""
-        slots = self.weights.of(v)
+        slots = self.weights.slots_of(v)
         names = self.slot_names(rule)
         if all(name in slots for name in names):
             return tuple(slots[name]._buffer for name in names)
@@ -439,6 +439,11 @@ class Engine:
             pairs = transform(pairs)
         return pairs
 
+    @property
+    def known_variables(self) -> tuple[Variable, ...]:
+        """The variables of `build` or the first step, or of this step if it is the first."""
+        return self.built_variables or self.step_variables
+
     def averaged_variables(self) -> tuple[Variable, ...]:
         """Return the variables that a step may write to beside those that it has gradients for."""
         return ()
@@ -464,16 +469,14 @@ class Engine:
                 lambda v, x: self.store(v, rule_for(rule, v), x),
             )
 
-        stores: Iterable[Commit]
-        stores = chain.from_iterable(prepare([job]) for job in jobs)
-        if not self.strict:
-            stores = prepare(list(jobs))
-
         def make_weights() -> None:
             self.weights.make_iterations(self.prefix)
             self.make_slots([v for _, v in pairs])
 
-        return chain([make_weights], stores, [self.count])
+        if self.strict:
+            stores = chain.from_iterable(prepare([job]) for job in jobs)
+            return chain([make_weights], stores, [self.count])
+        return [make_weights, *prepare(list(jobs)), self.count]
 
     def accumulate(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
         """Return the gradients that are due at this call, before clips, and functions that store sums."""
@@ -482,14 +485,17 @@ class Engine:
     def prepare_update(
         self, pairs: Pairs, variables: Sequence[Variable], clip: bool
     ) -> Iterable[Commit]:
-        """Return `commits` after `ready`; `variables` are those that had gradients."""
+        """Return functions that store the results of a step with the gradients that are due.
+
+        `variables` are those that the call had gradients for, which `pairs` may leave out.
+        """
         return self.prepare_step(pairs, clip, aggregate=False)
 
     def count(self) -> None:
         """Count one step. Its variables are those of the optimizer from now on."""
         self.weights.make_iterations("").assign_add(1)
         self.update_counted()
-        self.built_variables = self.built_variables or self.step_variables
+        self.built_variables = self.known_variables
 
     def jobs(self, pairs: Pairs) -> Iterator[Job]:
         """Yield what is to be done for each pair."""

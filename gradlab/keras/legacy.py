@@ -27,7 +27,8 @@ class LegacyEngine(Engine):
         lr_t = learning_rate / (1 + decay * iterations)
 
     Attributes:
-        initial_decay: `decay` at construction; the versions look at it to see whether there is any.
+        initial_decay: `decay` at construction. The rate decays only if it was positive, whatever
+            `decay` is set to later.
     """
 
     def __init__(self, arguments: Arguments) -> None:
@@ -68,18 +69,18 @@ class LegacyEngine(Engine):
         return decayed
 
     def _make_rule(self, values: Mapping[str, Any]) -> Rule:
+        # Nadam's rule has it as a field.
         return super()._make_rule({**values, "decay": self.initial_decay})
 
     def set_decay(self, value: Any) -> None:
         """Set the decay, with a warning where it has no effect."""
-        if not self.version.reads_decay or not self.initial_decay > 0:
-            when = (
-                "only where it was positive at construction"
-                if self.version.reads_decay
-                else "never"
-            )
+        name = self.version.name
+        if not self.version.reads_decay:
+            warn(f"setting decay has no effect: {name} reads it at construction only", KerasWarning)
+        elif not self.initial_decay > 0:
             warn(
-                f"setting decay has no effect: {self.version.name} reads it later {when}",
+                f"setting decay has no effect: {name} reads it only if it was positive at "
+                "construction",
                 KerasWarning,
             )
         self.hyper["decay"].write(value)

@@ -68,9 +68,10 @@ class LossScaleOptimizer(Optimizer):
 
     Args:
         inner_optimizer: the optimizer that steps. Its version is that of this one, too.
-        dynamic: False for a fixed scale and for steps in any case; not in "keras3" (ValueError).
+        dynamic: False for a fixed scale, and for every step to be made; not in "keras3"
+            (ValueError).
         initial_scale: the scale at first, 2**15 by default.
-        dynamic_growth_steps: 2000 by default, None for a fixed scale.
+        dynamic_growth_steps: 2000 by default; None, and only that, beside dynamic=False.
         name: in "keras3".
         semantics: "legacy", "rewrite" or "keras3": that of the optimizer, which need not be given.
 
@@ -80,7 +81,8 @@ class LossScaleOptimizer(Optimizer):
     (a warning says so where those of another one aren't finite).
 
     Raises:
-        TypeError: the inner optimizer is none, or is a LossScaleOptimizer; dynamic isn't a bool.
+        TypeError: the inner optimizer isn't an optimizer of gl.keras, or is a LossScaleOptimizer;
+            dynamic isn't a bool.
         ValueError: an inner optimizer of "tf2.3", or one that is inside another; a fixed scale
             without a number, or with growth steps; in "keras3" other settings.
 
@@ -166,6 +168,7 @@ class LossScaleOptimizer(Optimizer):
         return new
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        # It has no `_declaration` for the engine, whose own optimizer puts that back.
         vars(self).update(state)
 
     def __getattr__(self, name: str) -> Any:

@@ -156,9 +156,9 @@ class MultiOptimizer(Optimizer):
         semantics: "keras3"; older versions have no MultiOptimizer.
         strict: as of `Adagrad`.
 
-    All variables are given at every step; optimizers whose variables have no gradient are an error,
-    as in Keras. Rates, clips and averages are those of the inner optimizers, in `optimizers`. In the
-    pure form a function is given an object with name, path, shape and dtype.
+    All variables are given at every step. An optimizer none of whose variables has a gradient
+    raises, as in Keras. Rates, clips and averages are those of the inner optimizers, in
+    `optimizers`. In the pure form a function is given an object with name, path, shape and dtype.
 
     Raises:
         ValueError: what is chosen isn't an optimizer of "keras3", or is a MultiOptimizer or a

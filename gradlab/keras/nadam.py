@@ -9,8 +9,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array, set_rows, take_rows
 from .._base.slices import IndexedSlices
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Rule, Shared, Slots
 from ..schedules import LearningRateSchedule
 from ..train.variable import Variable as Variable
@@ -33,8 +32,8 @@ def move_named_rows(
     >>> w.ravel().round(2).tolist(), m.ravel().tolist()
     ([0.0, -1.0], [0.5, 1.0])
     """
-    w, slots, g = apply.of_one_library(w, slots, g, lr)
-    moved, slots = apply.every_row(rule, w, slots, g, lr)
+    w, slots, g = dense_and_sparse.of_one_library(w, slots, g, lr)
+    moved, slots = dense_and_sparse.every_row(rule, w, slots, g, lr)
     return set_rows(w, g.indices, take_rows(moved, g.indices)), slots
 
 

@@ -106,9 +106,9 @@ def _engine_setting(name: str, meaning: str) -> property:
 class Optimizer(Stateful):
     """Base of all optimizers here; `semantics` selects the version of Keras, see `gl.keras.VERSIONS`.
 
-    Methods that a version lacks (Keras 3 has no slots, no `minimize`) are there all the same, with
-    its numbers. What only the rewrite and Keras 3 have (`build`, `apply`, `weight_decay`, ...) is
-    an AttributeError in the others.
+    `minimize` and the methods for slots work in Keras 3, too, which lacks them. What only the
+    rewrite and Keras 3 have (`build`, `apply`, `weight_decay`, ...) is an AttributeError in the
+    other versions.
 
     Differs from Keras: a call that raises changes no variable, slot or count, unless `strict="tf"`,
     where as in Keras everything ahead of the bad gradient is done already. Each silent trap of a

@@ -122,8 +122,10 @@ class Replicas:
         if how not in ("sum", "mean"):
             raise ValueError(f'how must be "sum" or "mean", got {how!r}')
         self._check_number(per_replica, "lists of pairs")
-        total = summed([read_pairs(pairs) for pairs in per_replica])
-        return [[(divided(g, self.n) if how == "mean" else g, v) for g, v in total]] * self.n
+        total = sum_gradients([read_pairs(pairs) for pairs in per_replica])
+        if how == "mean":
+            total = [(divide_gradient(g, self.n), v) for g, v in total]
+        return [total] * self.n
 
     def apply_gradients(
         self,
@@ -138,7 +140,7 @@ class Replicas:
             per_replica: for each replica its (gradient, variable) pairs, of the same variables in
                 the same order. None stands on all replicas or on none. IndexedSlices are joined;
                 slices of one row are summed then.
-            name: accepted.
+            name: accepted, without effect.
             experimental_aggregate_gradients: False lets each replica apply its own gradients.
 
         Returns:
@@ -168,12 +170,12 @@ class Replicas:
         if not aggregate:
             self._step(optimizer, [engine.fill(pairs) for pairs in lists], clip)
             return
-        filled = engine.fill(summed(lists))
+        filled = engine.fill(sum_gradients(lists))
         due, commits = self._accumulate(optimizer, lists)
         if clip and version.clips_each_replica:
             due = [_clip_present(pairs, limits, version) for pairs in due]
             clip = False
-        total = [(g, v) for g, v in summed(due) if g is not None]
+        total = [(g, v) for g, v in sum_gradients(due) if g is not None]
         self._step(optimizer, [total] * self.n, clip, [v for _, v in filled], commits)
 
     def _count(self, optimizer: Optimizer) -> None:
@@ -254,7 +256,7 @@ class Replicas:
 
     def _copy_weights(self, engine: Engine, k: int) -> Weights:
         """Return what replica k starts with: what the optimizer has by now."""
-        weights = Weights(engine.version)
+        weights = Weights(engine.version, engine.weights.unnamed_slots)
         if engine.weights.iterations is not None:
             weights.make_iterations("").assign(engine.weights.iterations)
         for v, slots in engine.weights.slots.items():
@@ -293,15 +295,17 @@ def replicas(n: int) -> Replicas:
     return Replicas(n)
 
 
-def summed(lists: Sequence[Pairs]) -> Pairs:
-    """The sums of the gradients of one variable; slices are joined, to be summed where rows meet.
+def sum_gradients(lists: Sequence[Pairs]) -> Pairs:
+    """Return the sum over replicas for each variable.
+
+    Slices are joined, to be summed where rows meet.
 
     Raises ValueError where replicas give other variables, or gradients of another kind; as
     `checked_gradient`.
 
     >>> import numpy as np
     >>> v = Variable([0.0])
-    >>> [g.tolist() for g, _ in summed([[(np.float32([1.0]), v)], [(np.float32([2.0]), v)]])]
+    >>> [g.tolist() for g, _ in sum_gradients([[(np.float32([1.0]), v)], [(np.float32([2.0]), v)]])]
     [[3.0]]
     """
     if any([v for _, v in pairs] != [v for _, v in lists[0]] for pairs in lists):
@@ -331,11 +335,11 @@ def _sum(grads: Sequence[Gradient | None], v: Variable) -> Gradient | None:
     return total
 
 
-def divided(g: Gradient | None, n: int) -> Gradient | None:
-    """A sum over n replicas as their mean.
+def divide_gradient(g: Gradient | None, n: int) -> Gradient | None:
+    """Return the mean over n replicas from their sum.
 
     >>> import numpy as np
-    >>> divided(np.float32([4.0]), 2).tolist()
+    >>> divide_gradient(np.float32([4.0]), 2).tolist()
     [2.0]
     """
     if isinstance(g, IndexedSlices):

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from .. import rules
 from .._base.arrays import Array, namespace
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rms_prop import Order
 from ..rules.rule import Rule, SizedRule, Slots
 from ..train.kernel_order import with_order
@@ -63,7 +62,9 @@ def _version_fields(version: Version) -> dict[str, Any]:
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
     if version.engine == "keras3":
         return choose_every_row(version, rule)
-    return apply.every_row if issubclass(rule, _WithoutMomentum) else with_order("sparse")
+    return (
+        dense_and_sparse.every_row if issubclass(rule, _WithoutMomentum) else with_order("sparse")
+    )
 
 
 _NEWER_NAMES = {"rms": "velocity", "mg": "average_gradient"}

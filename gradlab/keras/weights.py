@@ -25,8 +25,8 @@ class Weights:
 
     Attributes:
         iterations: the count, once there is one.
-        slots: variable -> name of a slot -> its variable; a variable that nobody else holds is
-            dropped.
+        slots: variable -> name of a slot -> its variable, by weak reference: an entry goes with its
+            variable. The slot variables stay in `all`.
         slot_names: in order of creation.
         counted: a weight that depends on the count only, which few optimizers have.
         all: iterations, slots, and in Keras 3 the learning rate, in order of creation.
@@ -46,7 +46,7 @@ class Weights:
         self._carried: Carried = []  # variables that a pickle brought along, until they are checked
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Weights:
-        """Copy the weights; their variables are those that `copies.in_copy` says."""
+        """Copy the weights; slots are of the variables that `copies.get_copy` gives."""
         new = memo[id(self)] = Weights(self.version, self.unnamed_slots)
         new.iterations = copy.deepcopy(self.iterations, memo)
         new.counted = copy.deepcopy(self.counted, memo)
@@ -64,7 +64,7 @@ class Weights:
         self.slots = weakref.WeakKeyDictionary(dict(state["slots"]))
         self._carried = list_carried(self.slots)
 
-    def of(self, v: Variable) -> dict[str, Variable]:
+    def slots_of(self, v: Variable) -> dict[str, Variable]:
         """Return the slots of a variable that is stepped now."""
         check_carried(self._carried)
         self._carried = []

@@ -76,6 +76,7 @@ class Adafactor(SizedRule):
         return {"steps": shared["steps"] + float32(1.0)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        # Not that of `SizedRule`: u * u, which Keras takes here, is not size / v in the last bits.
         slots = self._update_slots(slots, g * g)
         u = g / namespace(w).sqrt(slots[-1])
         return self._descend(w, u, u * u, lr), slots
@@ -107,8 +108,8 @@ class Adafactor(SizedRule):
         one = w.dtype.type(1)
         rate = xp.maximum(self.epsilon2, xp.sqrt(_mean(w * w)))
         rate = rate * xp.minimum(lr, one / xp.sqrt(self.steps))
-        length = xp.sqrt(_mean(square))
-        moved: Array = w - rate * (u / xp.maximum(one, length / self.clip_threshold))
+        rms_u = xp.sqrt(_mean(square))
+        moved: Array = w - rate * (u / xp.maximum(one, rms_u / self.clip_threshold))
         return moved
 
 

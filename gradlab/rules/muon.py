@@ -14,14 +14,14 @@ from .._base.arrays import Array, namespace
 from .adam import Adam
 from .rule import Rule, Shared, Slots
 
-# Coefficients of the Newton-Schulz iteration, by the library that has them as its default.
-COEFFICIENTS = {"keras3": (3.4445, -4.7750, 2.0315)}
+# Of the Newton-Schulz iteration; Keras's defaults.
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
 
 def orthogonalize(
     x: Array,
     steps: int = 5,
-    coefficients: tuple[float, float, float] = COEFFICIENTS["keras3"],
+    coefficients: tuple[float, float, float] = COEFFICIENTS,
     epsilon: float = 1e-7,
 ) -> Array:
     """Return a matrix with about the singular vectors of x, and singular values near 1.
@@ -44,9 +44,9 @@ def orthogonalize(
     is_tall = x.shape[0] > x.shape[1]
     if is_tall:
         x = x.T
-    number = x.dtype.type
-    a, b, c = map(number, coefficients)
-    x = x / (namespace(x).sqrt((x * x).sum()) + number(epsilon))
+    as_type = x.dtype.type
+    a, b, c = map(as_type, coefficients)
+    x = x / (namespace(x).sqrt((x * x).sum()) + as_type(epsilon))
     for _ in range(steps):
         s = x @ x.T
         x = a * x + (b * s + c * s @ s) @ x
@@ -83,7 +83,7 @@ class Muon(Rule):
     momentum: float = 0.95
     use_nesterov: bool = True
     steps: int = 5
-    coefficients: tuple[float, float, float] = COEFFICIENTS["keras3"]
+    coefficients: tuple[float, float, float] = COEFFICIENTS
     rms_rate: float | None = 0.2
     others: Rule = Adam()  # noqa: RUF009 - frozen
     excluded: tuple[str, ...] = ()
@@ -131,6 +131,6 @@ class Muon(Rule):
         wide: Any = update.astype(np.float32) if w.dtype.itemsize == 2 else update
         wide = lr.astype(wide.dtype) * wide
         if self.rms_rate is not None:
-            number = wide.dtype.type
-            wide = wide * number(max(w.shape) ** 0.5) * number(self.rms_rate)
+            as_type = wide.dtype.type
+            wide = wide * as_type(max(w.shape) ** 0.5) * as_type(self.rms_rate)
         return w - wide.astype(w.dtype), (m,)

@@ -18,7 +18,7 @@ def _slots(opt: Any, *variables: gl.Variable) -> list[list[str]]:
     """Return the slots of each variable after it was built."""
     opt.build(variables)
     names = ("momentum", "velocity")
-    return [[n for n in names if n in opt._engine.weights.of(v)] for v in variables]
+    return [[n for n in names if n in opt._engine.weights.slots_of(v)] for v in variables]
 
 
 @pytest.mark.parametrize(
