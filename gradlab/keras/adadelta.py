@@ -100,7 +100,7 @@ class Adadelta(Optimizer):
             "keras3": {"accum": "accumulated_grad", "accum_update": "accumulated_delta_var"},
         },
         slots_by_variable=lambda version: (
-            ("accum", "accum_update") if version.engine == "keras3" else ()
+            ("accum", "accum_update") if version.engine == "newer" else ()
         ),
         choose_sparse=_choose_sparse,
         inspect_gradient=warn_of_unsummed,

@@ -1,7 +1,7 @@
 """What both engines share: the settings of one optimizer, and a step that does everything or nothing.
 
 An `Optimizer` is what users see, and it holds one engine: `legacy.LegacyEngine` for TensorFlow 2.3
-and legacy, `keras3.Keras3Engine` for the rewrite and Keras 3. The engine holds the settings, the
+and legacy, `keras3.NewerEngine` for the rewrite and Keras 3. The engine holds the settings, the
 `Weights`, and the lock under which it steps. It knows nothing of losses, graphs or replicas.
 
 One `apply_gradients`, in order:
@@ -16,7 +16,7 @@ One `apply_gradients`, in order:
 4. `Optimizer._step` calls these functions: slots are made, new values stored, and `count` comes
    last.
 
-So a call that raises has changed nothing, unless `strict`. `Keras3Engine` takes another way in 3
+So a call that raises has changed nothing, unless `strict`. `NewerEngine` takes another way in 3
 where weight decay, averages, or accumulated gradients act around the rule: `accumulate`, then
 `prepare_update`.
 """
@@ -418,7 +418,7 @@ class Engine:
         """Return the gradient as an array or slices that fit the variable."""
         if isinstance(g, list | tuple | int | float):  # has no dtype of its own
             g = as_array(g, f"the gradient of {v.name}").astype(v.dtype)
-        whole_constraint = self.version.engine == "keras3"
+        whole_constraint = self.version.engine == "newer"
         return checked_gradient(g, v, is_trainable, whole_constraint=whole_constraint)
 
     def unscale(self, pairs: Pairs) -> Pairs:

@@ -48,7 +48,7 @@ Leaves = list[Array]
 Gradients = list[Gradient | None]
 
 
-class Keras3Engine(Engine):
+class NewerEngine(Engine):
     """An optimizer of the rewrite or Keras 3.
 
     Attributes:

@@ -397,7 +397,7 @@ class LossScaleOptimizer(Optimizer):
     def _build_inner(self) -> None:
         """Build the inner optimizer, as Keras 3 and the rewrite do ahead of the first step."""
         engine = self._engine
-        if engine.version.engine == "keras3" and not engine.built_variables:
+        if engine.version.engine == "newer" and not engine.built_variables:
             self.inner_optimizer.build(engine.step_variables)
 
     def _unscale(self, pairs: Pairs) -> Pairs:

@@ -33,7 +33,7 @@ from ..train.state_dict import (
 from ..train.variable import Variable as Variable
 from .configs import deserialize, serialize
 from .engine import Pairs, hold
-from .keras3 import Keras3Engine
+from .keras3 import NewerEngine
 from .loss_scale_optimizer import LossScaleOptimizer
 from .optimizer import CallableList, Optimizer
 from .saved import load_engine, save_engine
@@ -234,7 +234,7 @@ class MultiOptimizer(Optimizer):
         return len(self._optimizers) - 1
 
     @property
-    def _own_engine(self) -> Keras3Engine:
+    def _own_engine(self) -> NewerEngine:
         return self._engine_with("apply")
 
     # Settings

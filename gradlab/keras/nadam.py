@@ -132,7 +132,7 @@ class Nadam(Optimizer):
         counted_field="mu_product",
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"m": "momentum", "v": "velocity"}},
-        slots_by_variable=lambda version: ("m", "v") if version.engine == "keras3" else (),
+        slots_by_variable=lambda version: ("m", "v") if version.engine == "newer" else (),
         choose_sparse=_choose_sparse,
         inspect_gradient=warn_of_unsummed,
     )

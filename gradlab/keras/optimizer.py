@@ -22,7 +22,7 @@ from ..train.variable import Variable, current_collection
 from .backend import current_replicas
 from .clips import Pair, clip_pairs, make_dense, warn_of_no_clipping
 from .engine import Arguments, Pairs, hold
-from .keras3 import Keras3Engine
+from .keras3 import NewerEngine
 from .legacy import LegacyEngine
 from .saved import load_engine, save_engine
 from .versions import Declaration, Name, Strict, version_of
@@ -116,7 +116,7 @@ class Optimizer(Stateful):
     """
 
     _declaration: ClassVar[Declaration]
-    _engine: LegacyEngine | Keras3Engine
+    _engine: LegacyEngine | NewerEngine
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Optimizer(Stateful):
         if semantics not in self._declaration.only:
             allowed = ", ".join(map(repr, self._declaration.only))
             raise ValueError(f"{type(self).__name__} is of semantics {allowed}; got {semantics!r}")
-        make = LegacyEngine if version.engine == "legacy" else Keras3Engine
+        make = LegacyEngine if version.engine == "legacy" else NewerEngine
         self._engine = make(
             Arguments(
                 type(self), self._declaration, version, name, strict, learning_rate, own, kwargs
@@ -162,11 +162,11 @@ class Optimizer(Stateful):
         vars(self).update(state)
         self._engine.declaration = self._declaration
 
-    def _engine_with(self, name: str) -> Keras3Engine:
+    def _engine_with(self, name: str) -> NewerEngine:
         """Return the engine, of a version that has this attribute (else AttributeError)."""
         engine = self._engine
         is_there = engine.version.name == "keras3" or name not in ("apply", "scale_loss")
-        if not isinstance(engine, Keras3Engine) or not is_there:
+        if not isinstance(engine, NewerEngine) or not is_there:
             raise AttributeError(f"optimizers of {engine.version.name} have no {name}")
         return engine
 
@@ -322,7 +322,7 @@ class Optimizer(Stateful):
         if "lr" in config:
             config["learning_rate"] = config.pop("lr")
         if isinstance(config.get("learning_rate"), dict):
-            if cls._declaration.rebuilds_schedules or version.engine == "keras3":
+            if cls._declaration.rebuilds_schedules or version.engine == "newer":
                 config["learning_rate"] = schedules.deserialize(
                     config["learning_rate"], custom_objects
                 )
@@ -692,7 +692,7 @@ class Optimizer(Stateful):
     def _scale_loss_function(self, loss: Any) -> Any:
         """Return the loss that gradients are taken of."""
         engine = self._engine
-        if not isinstance(engine, Keras3Engine) or engine.loss_scale_factor is None:
+        if not isinstance(engine, NewerEngine) or engine.loss_scale_factor is None:
             return loss
         if not callable(loss):
             raise ValueError(

@@ -53,14 +53,14 @@ def _choose_rule(version: Version, arguments: Mapping[str, Any]) -> type[Rule]:
 
 def _version_fields(version: Version) -> dict[str, Any]:
     fields: dict[str, Any] = {"initial_rms": 0.0}
-    if version.engine == "keras3":
+    if version.engine == "newer":
         fields["order"] = "sparse" if version.name == "rewrite" else "keras"
         fields["epsilon_place"] = "inside"
     return fields
 
 
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
-    if version.engine == "keras3":
+    if version.engine == "newer":
         return choose_every_row(version, rule)
     return (
         dense_and_sparse.every_row if issubclass(rule, _WithoutMomentum) else with_order("sparse")

@@ -62,7 +62,7 @@ class Version:
             of the weight.
         global_clip_makes_dense: slices leave `global_clipnorm` as a dense gradient.
         arguments: further keywords of the constructor.
-        defaults: keywords that stand in the config, with their defaults; `keras3.Keras3Engine` says
+        defaults: keywords that stand in the config, with their defaults; `keras3.NewerEngine` says
             what they do.
         ignored: keywords that are taken and have no effect.
         reads_decay: a `decay` that was positive at construction may be set later.
@@ -71,7 +71,7 @@ class Version:
     """
 
     name: str
-    engine: Literal["legacy", "keras3"]
+    engine: Literal["legacy", "newer"]
     clips: tuple[str, ...]
     clip_functions: Literal["tf2.3", "tf2.21"] = "tf2.21"
     only_first: bool = False
@@ -124,7 +124,7 @@ _ROWS = (
     ),
     Version(
         "rewrite",
-        "keras3",
+        "newer",
         ("clipnorm", "global_clipnorm", "clipvalue"),
         only_first=True,
         excluding=(("clipnorm", "global_clipnorm"),),
@@ -139,7 +139,7 @@ _ROWS = (
     ),
     Version(
         "keras3",
-        "keras3",
+        "newer",
         ("clipnorm", "global_clipnorm", "clipvalue"),
         only_first=True,
         excluding=(
