@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._base.arrays import Array, namespace
+from ..errors import InvalidArgumentError
 from .rule import Rule, Shared, SizedRule, Slots, float32
 
 
@@ -63,6 +64,11 @@ class Adafactor(SizedRule):
         >>> Adafactor().slot_shape("c", (4, 2, 3))
         (4, 3)
         """
+        if slot in ("r", "c") and len(shape) < 2:
+            raise InvalidArgumentError(
+                f"Adafactor factors the mean square of two axes or more, got shape {tuple(shape)}; "
+                "take rule.for_weights(name, shape)"
+            )
         if slot == "r":
             return tuple(shape[:-1])
         if slot == "c":

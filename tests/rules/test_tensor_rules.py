@@ -115,3 +115,12 @@ def test_lamb_moves_by_the_norm_of_the_weights() -> None:
     new, _ = rule.at(rule.start())(w, rule.init(w), np.array([1.0, -2.0]), 0.5)
 
     np.testing.assert_allclose(np.linalg.norm(new - w), 2.5, rtol=1e-6)
+
+
+def test_adafactor_of_a_vector_needs_its_own_rule() -> None:
+    w = np.ones(3, np.float32)
+    with pytest.raises(ValueError, match="take rule.for_weights"):
+        Adafactor().init(w)
+
+    rule = Adafactor().for_weights("bias", w.shape)
+    assert [slot.shape for slot in rule.init(w)] == [(3,)]
