@@ -119,7 +119,7 @@ def test_lamb_moves_by_the_norm_of_the_weights() -> None:
 
 def test_adafactor_of_a_vector_needs_its_own_rule() -> None:
     w = np.ones(3, np.float32)
-    with pytest.raises(ValueError, match="take rule.for_weights"):
+    with pytest.raises(ValueError, match=r"take rule\.for_weights"):
         Adafactor().init(w)
 
     rule = Adafactor().for_weights("bias", w.shape)
