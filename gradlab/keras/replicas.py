@@ -13,6 +13,7 @@ from typing import Any, Literal
 from .._base.arrays import Array, namespace
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
+from .._base.tensors import new_run
 from ..train.autodiff import Loss, check_variables, differentiate, listed
 from ..train.gradient_checks import checked_gradient, read_pairs
 from ..train.update import Commit
@@ -87,7 +88,7 @@ class Replicas:
     def assign(self, variable: Variable, value: Any) -> None:
         """Set the variable to one value on all replicas."""
         for v in self._copied(variable):
-            v.assign(value)
+            v.load(value)
 
     def slots(self, optimizer: Optimizer, variable: Variable, slot_name: str) -> list[Array]:
         """The value of a slot on each replica (KeyError if there is none)."""
@@ -155,7 +156,8 @@ class Replicas:
         """
         lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
         self._check_number(lists, "lists of pairs")
-        optimizer._apply_on_replicas(self, lists, experimental_aggregate_gradients)
+        with new_run():  # at once, in a Graph too
+            optimizer._apply_on_replicas(self, lists, experimental_aggregate_gradients)
         return optimizer.iterations
 
     def _apply(self, optimizer: Optimizer, lists: Sequence[Pairs], aggregate: bool) -> None:

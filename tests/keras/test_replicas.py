@@ -235,3 +235,20 @@ def test_a_mean_keeps_the_dtype_and_the_rows() -> None:
 def test_gradients_of_another_kind_are_refused(lists: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sum_gradients(lists)
+
+
+@pytest.mark.parametrize("version", ["tf2.3", "legacy", "rewrite", "keras3"])
+def test_in_a_graph_replicas_step_at_once(version: Any) -> None:
+    values = []
+    for collection in (gl.variable_collection(), gl.Graph().as_default()):
+        with collection:
+            two = replicas(2)
+            with two.scope():
+                v = gl.Variable([1.0], name="v")
+                opt = SGD(0.5, momentum=0.5, semantics=version)
+            two.assign(v, [2.0])
+            for _ in range(2):
+                two.apply_gradients(opt, [[([1.0], v)], [([1.0], v)]])
+            values.append([two.values(v), opt.get_weights()])
+
+    np.testing.assert_equal(values[1], values[0])
