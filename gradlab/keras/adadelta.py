@@ -8,8 +8,7 @@ from .. import rules
 from .._base.arrays import Array, namespace
 from .._base.slices import IndexedSlices
 from .._base.sums import decaying_mean
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Rule, Slots
 from ..train.variable import Variable as Variable
 from .optimizer import Optimizer, own_argument
@@ -32,19 +31,19 @@ def every_row_unsummed(
     """
     rule = rule._in(w.dtype)
     xp = namespace(w, lr)
-    squares = apply.whole(w, g.with_values(g.values * g.values))
+    squares = dense_and_sparse.whole(w, g.with_values(g.values * g.values))
     accum = decaying_mean(slots[0], squares, rule.rho, "sparse", rule.share)
     factor = xp.sqrt(slots[1] + rule.epsilon) / xp.sqrt(accum + rule.epsilon)
     step_squares = factor * factor * squares
     accum_update = decaying_mean(slots[1], step_squares, rule.rho, "sparse", rule.share)
-    step = factor * apply.whole(w, g) * xp.asarray(lr, w.dtype)
+    step = factor * dense_and_sparse.whole(w, g) * xp.asarray(lr, w.dtype)
     return w - step, (accum, accum_update)
 
 
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
     if version.engine == "legacy":
-        return apply.rows
-    return apply.every_row if version.sums_duplicates else every_row_unsummed
+        return dense_and_sparse.rows
+    return dense_and_sparse.every_row if version.sums_duplicates else every_row_unsummed
 
 
 class Adadelta(Optimizer):
@@ -101,7 +100,7 @@ class Adadelta(Optimizer):
             "keras3": {"accum": "accumulated_grad", "accum_update": "accumulated_delta_var"},
         },
         slots_by_variable=lambda version: (
-            ("accum", "accum_update") if version.engine == "keras3" else ()
+            ("accum", "accum_update") if version.engine == "newer" else ()
         ),
         choose_sparse=_choose_sparse,
         inspect_gradient=warn_of_unsummed,

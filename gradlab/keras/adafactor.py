@@ -47,7 +47,8 @@ class Adafactor(Optimizer):
     with t the number of the step, from 1, and rms the root of the mean square of a whole variable.
 
     Args:
-        learning_rate: number, scalar array, Variable, schedule, or function, as of `Adagrad`.
+        learning_rate: float, schedule, or function without arguments; in "rewrite" also another
+            number, a scalar array or a Variable, whose value is taken once.
         beta_2_decay: the exponent of t, below 0.
         epsilon_1: number beside the square.
         epsilon_2: the smallest size of weights that counts.

@@ -13,7 +13,7 @@ from .._base.arrays import CACHED, Array, is_jax, namespace, take_rows
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
-from ..rules import dense_and_sparse as apply
+from ..rules import dense_and_sparse
 from ..rules.rule import Rule, Slots
 from ..train.update import InspectSlots
 from ..train.variable import Variable
@@ -40,9 +40,9 @@ def step_unsummed(
     rule = rule._in(w.dtype)
     lr = namespace(w, lr).asarray(lr, w.dtype)
     squares = g.with_values(g.values * g.values)
-    accumulator, _ = apply.each(_SCATTER, slots[0], (), squares, -1.0)
+    accumulator, _ = dense_and_sparse.each(_SCATTER, slots[0], (), squares, -1.0)
     steps = rule.scaled(g.values, lr, take_rows(accumulator, g.indices))
-    w, _ = apply.each(_SCATTER, w, (), g.with_values(steps), 1.0)
+    w, _ = dense_and_sparse.each(_SCATTER, w, (), g.with_values(steps), 1.0)
     return w, (accumulator,)
 
 
@@ -56,7 +56,7 @@ def _inspect_gradient(engine: Any, rule: Rule, v: Variable, g: Gradient) -> Insp
             "their squares",
             KerasWarning,
         )
-    if _cannot_overflow(engine.weights.of(v).get("accumulator"), v, g):
+    if _cannot_overflow(engine.weights.slots_of(v).get("accumulator"), v, g):
         return None
     return partial(_warn_of_frozen, v)
 
@@ -151,7 +151,7 @@ class Adagrad(Optimizer):
         version_fields=lambda version: {"epsilon_place": version.epsilon_place},
         nonnegative=("initial_accumulator_value",),
         choose_sparse=lambda version, rule: (
-            apply.rows if version.sums_duplicates else step_unsummed
+            dense_and_sparse.rows if version.sums_duplicates else step_unsummed
         ),
         inspect_gradient=_inspect_gradient,
         rebuilds_schedules=False,

@@ -97,7 +97,7 @@ class Adam(Optimizer):
         step_fields=powers_of_betas,
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"m": "momentum", "v": "velocity", "vhat": "velocity_hat"}},
-        slots_by_variable=lambda version: ("m", "v") if version.engine == "keras3" else (),
+        slots_by_variable=lambda version: ("m", "v") if version.engine == "newer" else (),
         choose_sparse=choose_every_row,
         inspect_gradient=warn_of_unsummed,
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import rules
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Rule
 from ..train.variable import Variable as Variable
 from .adam import powers_of_betas
@@ -16,7 +15,7 @@ from .versions import Declaration, Name, Strict, Version
 
 
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
-    return apply.rows if version.engine == "legacy" else choose_every_row(version, rule)
+    return dense_and_sparse.rows if version.engine == "legacy" else choose_every_row(version, rule)
 
 
 class Adamax(Optimizer):
@@ -66,14 +65,12 @@ class Adamax(Optimizer):
     _declaration = Declaration(
         choose_rule=lambda version, arguments: rules.AdaMax,
         fields={"beta1": "beta_1", "beta2": "beta_2", "epsilon": "epsilon"},
-        version_fields=lambda version: {
-            "order": "keras" if version.engine == "keras3" else "dense"
-        },
+        version_fields=lambda version: {"order": "keras" if version.engine == "newer" else "dense"},
         shares={"share1": "beta_1"},
         step_fields=powers_of_betas,
         hyperparameters=("beta_1", "beta_2"),
         slots={"rewrite": {"v": "u"}, "keras3": {"m": "momentum", "v": "norm"}},
-        slots_by_variable=lambda version: ("m", "v") if version.engine == "keras3" else (),
+        slots_by_variable=lambda version: ("m", "v") if version.engine == "newer" else (),
         choose_sparse=_choose_sparse,
         inspect_gradient=warn_of_unsummed,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -57,9 +57,15 @@ def check_arguments(
             f"TensorFlow 2.3 refuses {limits[0]} for replicas; clip the gradients yourself, or "
             "take semantics='legacy'"
         )
-    if limits and kwargs.get("gradient_transformers"):
+    check_transformers(kwargs.get("gradient_transformers"), limits)
+
+
+def check_transformers(transformers: Any, limits: Iterable[str]) -> None:
+    """Refuse transformers beside limits, as TensorFlow does."""
+    names = list(limits)
+    if transformers and names:
         raise ValueError(
-            f"{limits[0]} cannot be set beside gradient_transformers; clip in one of these instead"
+            f"{names[0]} cannot be set beside gradient_transformers; clip in one of these instead"
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import is_jax
+from .._base.arrays import is_double, is_jax, precision
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..clip import clip_by_global_norm, clip_by_norm, clip_by_value
@@ -40,10 +40,13 @@ def clip_pairs(pairs: Sequence[Pair], limits: Limits, version: Version) -> list[
         active = active[:1]
     grads = [g for g, _ in pairs]
     variables = [v for _, v in pairs]
+    # A list, which has no dtype, becomes float32.
+    is_wide = any(is_double(getattr(g, "dtype", np.float32)) for g in grads)
     for name in active:
         if name != "clipvalue":
             _warn_of_duplicates(pairs, name)
-        grads = _CLIPS[name](grads, limits[name], version)
+        with precision(np.float64 if is_wide else np.float32):
+            grads = _CLIPS[name](grads, limits[name], version)
         if name == "global_clipnorm" and version.global_clip_makes_dense:
             grads = [make_dense(g, tuple(v.shape)) for g, v in zip(grads, variables, strict=True)]
     return list(zip(grads, variables, strict=True))

@@ -1,21 +1,22 @@
 """What both engines share: the settings of one optimizer, and a step that does everything or nothing.
 
 An `Optimizer` is what users see, and it holds one engine: `legacy.LegacyEngine` for TensorFlow 2.3
-and legacy, `keras3.Keras3Engine` for the rewrite and Keras 3. The engine holds the settings, the
+and legacy, `keras3.NewerEngine` for the rewrite and Keras 3. The engine holds the settings, the
 `Weights`, and the lock under which it steps. It knows nothing of losses, graphs or replicas.
 
 One `apply_gradients`, in order:
 
 1. `fill` drops the pairs without a gradient, and notes the variables of the step.
-2. `step` takes the lock, then those of the variables.
+2. `hold` takes the lock, then those of the variables.
 3. `prepare_step` computes everything and returns functions that only store:
    - `check_gradient` makes an array or slices of each gradient, which fit its variable;
    - `transform` aggregates, clips and transforms the gradients;
    - `jobs` finds for each variable its rule, its learning rate, and how slices meet the rule;
    - `train.update.prepare_commits` runs the rules.
-4. `step` calls these functions: slots are made, new values stored, and `count` comes last.
+4. `Optimizer._step` calls these functions: slots are made, new values stored, and `count` comes
+   last.
 
-So a call that raises has changed nothing, unless `strict`. `Keras3Engine` takes another way in 3
+So a call that raises has changed nothing, unless `strict`. `NewerEngine` takes another way in 3
 where weight decay, averages, or accumulated gradients act around the rule: `accumulate`, then
 `prepare_update`.
 """
@@ -46,7 +47,7 @@ from ..train.copies import follow, get_copy
 from ..train.gradient_checks import checked_gradient, read_pairs
 from ..train.update import Commit, Job, prepare_commits, rule_for
 from ..train.variable import Variable, current_collection
-from .arguments import check_arguments, check_name
+from .arguments import check_arguments, check_name, check_transformers
 from .backend import current_replicas
 from .clips import check_limit, clip_pairs
 from .hyperparameters import Hyperparameter
@@ -60,9 +61,18 @@ VARIABLES = ("step_variables", "built_variables", "undecayed")
 _log = logging.getLogger("gradlab")
 
 
+class SharedLock:
+    """A lock that an engine and its views share, in a forked child, too."""
+
+    lock: threading.RLock
+
+    def __init__(self) -> None:
+        renew_in_child(self, "lock")
+
+
 @dataclasses.dataclass(frozen=True)
 class Arguments:
-    """What an optimizer is made of: its class, the version, and what its constructor was arguments.
+    """What an optimizer is made of: its class, the version, and the arguments of its constructor.
 
     `own_arguments` holds those of the optimizer's class by name, `keywords` those that only some
     versions have.
@@ -93,7 +103,6 @@ class Engine:
     """
 
     declaration: Declaration
-    lock: threading.RLock
 
     def __init__(self, arguments: Arguments) -> None:
         keywords = arguments.keywords
@@ -125,7 +134,12 @@ class Engine:
         self.scope = ""
         unnamed_slots = self.declaration.unnamed_slots.get(self.version.name, ())
         self.weights = Weights(self.version, unnamed_slots)
-        renew_in_child(self, "lock")
+        self.shared_lock = SharedLock()
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock under which it steps."""
+        return self.shared_lock.lock
 
     # Settings
 
@@ -158,13 +172,16 @@ class Engine:
 
     def set_limit(self, name: str, value: Any) -> None:
         """Set a clip argument, or take it away by None."""
-        if value is not None and self.gradient_transformers:
-            raise ValueError(
-                f"{name} cannot be set beside gradient_transformers; clip in one of these instead"
-            )
-        check_limit(name, value, self.version)
         limits = {**self.limits, name: value}
-        self.limits = {limit: x for limit, x in limits.items() if x is not None}
+        limits = {limit: x for limit, x in limits.items() if x is not None}
+        check_transformers(self.gradient_transformers, limits)
+        check_limit(name, value, self.version)
+        self.limits = limits
+
+    def set_transformers(self, transformers: Sequence[Callable[[Pairs], Pairs]] | None) -> None:
+        """Set the functions that act after clips."""
+        check_transformers(transformers, self.limits)
+        self.gradient_transformers = list(transformers or [])
 
     def learning_rate(self) -> Any:
         """Return the learning rate as its reader sees it."""
@@ -284,9 +301,9 @@ class Engine:
         """Return how many updates of weights have been made."""
         return self.steps_made()
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Assign all weights."""
-        self.weights.set_values(weights, self.name)
+    def prepare_weights(self, weights: Sequence[Any]) -> Commit:
+        """Check values of all weights, and return the function that sets them."""
+        return self.weights.prepare_values(weights, self.name)
 
     def keep_only(self, slots: Mapping[Variable, Mapping[str, Array]]) -> None:
         """Set the slots to these values, made in Keras's order, and drop all others."""
@@ -318,7 +335,7 @@ class Engine:
                 raise DTypeError(
                     f"{v.name} is {v.dtype}; only floating-point variables can have slots"
                 )
-            if not set(names) <= self.weights.of(v).keys():
+            if not set(names) <= self.weights.slots_of(v).keys():
                 starts[v] = self.slot_starts(v)
         is_legacy = self.version.engine == "legacy"
         if is_legacy:
@@ -353,11 +370,11 @@ class Engine:
         steps = self.updates_made()
         if weight is not None and steps > 0:
             fields = self.declaration.step_fields(self.read_rule(), steps - 1, weight.dtype)
-            weight.assign(np.asarray(fields[self.declaration.counted_field], weight.dtype))
+            weight.load(np.asarray(fields[self.declaration.counted_field], weight.dtype))
 
     def buffers(self, v: Variable, rule: Rule) -> tuple[Buffer, ...]:
         """Return the buffers of a variable's slots in the order of the rule, new ones for missing slots."""
-        slots = self.weights.of(v)
+        slots = self.weights.slots_of(v)
         names = self.slot_names(rule)
         if all(name in slots for name in names):
             return tuple(slots[name]._buffer for name in names)
@@ -401,7 +418,7 @@ class Engine:
         """Return the gradient as an array or slices that fit the variable."""
         if isinstance(g, list | tuple | int | float):  # has no dtype of its own
             g = as_array(g, f"the gradient of {v.name}").astype(v.dtype)
-        whole_constraint = self.version.engine == "keras3"
+        whole_constraint = self.version.engine == "newer"
         return checked_gradient(g, v, is_trainable, whole_constraint=whole_constraint)
 
     def unscale(self, pairs: Pairs) -> Pairs:
@@ -422,20 +439,14 @@ class Engine:
             pairs = transform(pairs)
         return pairs
 
-    def step(self, pairs: Pairs, clip: bool, aggregate: bool = True) -> None:
-        """Update all variables, then count one iteration."""
-        with self.hold(pairs):
-            for commit in self.prepare_step(pairs, clip, aggregate):
-                commit()
+    @property
+    def known_variables(self) -> tuple[Variable, ...]:
+        """The variables of `build` or the first step, or of this step if it is the first."""
+        return self.built_variables or self.step_variables
 
-    @contextmanager
-    def hold(self, pairs: Pairs) -> Iterator[None]:
-        """Keep other threads from stepping with this optimizer, or changing these variables."""
-        with ExitStack() as stack:
-            stack.enter_context(self.lock)
-            for v in sorted({v for _, v in pairs}, key=id):  # one order for all threads
-                stack.enter_context(v._lock)
-            yield
+    def averaged_variables(self) -> tuple[Variable, ...]:
+        """Return the variables that a step may write to beside those that it has gradients for."""
+        return ()
 
     def prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
         """Return functions that store the results, the count last.
@@ -458,16 +469,14 @@ class Engine:
                 lambda v, x: self.store(v, rule_for(rule, v), x),
             )
 
-        stores: Iterable[Commit]
-        stores = chain.from_iterable(prepare([job]) for job in jobs)
-        if not self.strict:
-            stores = prepare(list(jobs))
-
         def make_weights() -> None:
             self.weights.make_iterations(self.prefix)
             self.make_slots([v for _, v in pairs])
 
-        return chain([make_weights], stores, [self.count])
+        if self.strict:
+            stores = chain.from_iterable(prepare([job]) for job in jobs)
+            return chain([make_weights], stores, [self.count])
+        return [make_weights, *prepare(list(jobs)), self.count]
 
     def accumulate(self, pairs: Pairs) -> tuple[Pairs, list[Commit]]:
         """Return the gradients that are due at this call, before clips, and functions that store sums."""
@@ -476,14 +485,17 @@ class Engine:
     def prepare_update(
         self, pairs: Pairs, variables: Sequence[Variable], clip: bool
     ) -> Iterable[Commit]:
-        """Return `commits` after `ready`; `variables` are those that had gradients."""
+        """Return functions that store the results of a step with the gradients that are due.
+
+        `variables` are those that the call had gradients for, which `pairs` may leave out.
+        """
         return self.prepare_step(pairs, clip, aggregate=False)
 
     def count(self) -> None:
         """Count one step. Its variables are those of the optimizer from now on."""
         self.weights.make_iterations("").assign_add(1)
         self.update_counted()
-        self.built_variables = self.built_variables or self.step_variables
+        self.built_variables = self.known_variables
 
     def jobs(self, pairs: Pairs) -> Iterator[Job]:
         """Yield what is to be done for each pair."""
@@ -544,7 +556,7 @@ class Engine:
         new = memo[id(self)] = object.__new__(type(self))
         new.declaration = self.declaration
         new.replicas = self.replicas
-        renew_in_child(new, "lock")
+        new.shared_lock = SharedLock()
         for name in VARIABLES:
             setattr(new, name, tuple(get_copy(v, memo) for v in getattr(self, name)))
         for name, x in vars(self).items():
@@ -556,11 +568,12 @@ class Engine:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the lock, and the declaration, whose functions have no names: the optimizer puts it back."""
         self.refuse_replicas()
-        return {name: x for name, x in vars(self).items() if name not in ("lock", "declaration")}
+        left_out = ("shared_lock", "declaration")
+        return {name: x for name, x in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        renew_in_child(self, "lock")
+        self.shared_lock = SharedLock()
 
     def _follow(self, old: Variable, new: Variable) -> None:
         if old in self.weights.slots:
@@ -575,6 +588,24 @@ class Engine:
                 "this optimizer belongs to gl.keras.Replicas, whose copies are simulated and "
                 "cannot be saved; save an optimizer made outside their scope"
             )
+
+
+@contextmanager
+def hold(engines: Sequence[Engine], pairs: Pairs) -> Iterator[None]:
+    """Keep other threads from stepping with these optimizers, or changing their variables.
+
+    All threads take the locks in one order, or two of them could wait for each other: first those
+    of the optimizers, then those of the variables, each by their ids.
+    """
+    variables = {v for _, v in pairs}
+    for engine in engines:
+        variables.update(engine.averaged_variables())
+    with ExitStack() as stack:
+        for engine in sorted(engines, key=lambda engine: id(engine.shared_lock)):
+            stack.enter_context(engine.lock)
+        for v in sorted(variables, key=id):
+            stack.enter_context(v._lock)
+        yield
 
 
 def snake_case(name: str) -> str:

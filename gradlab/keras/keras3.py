@@ -22,8 +22,7 @@ With any of these settings nothing is stored when a step raises, in `strict="tf"
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, cast
 
@@ -39,7 +38,7 @@ from ..schedules import LearningRateSchedule
 from ..train.update import Commit
 from ..train.variable import Variable
 from .clips import clip_pairs, make_dense
-from .engine import Arguments, Engine, Pairs, Process
+from .engine import Arguments, Engine, Pairs, Process, rule_for
 from .hyperparameters import Hyperparameter
 from .versions import CLIPS
 
@@ -49,7 +48,7 @@ Leaves = list[Array]
 Gradients = list[Gradient | None]
 
 
-class Keras3Engine(Engine):
+class NewerEngine(Engine):
     """An optimizer of the rewrite or Keras 3.
 
     Attributes:
@@ -60,7 +59,7 @@ class Keras3Engine(Engine):
 
     def __init__(self, arguments: Arguments) -> None:
         super().__init__(arguments)
-        self.is_keras3 = self.version.name == "keras3"
+        self.is_keras3 = self.version.name == "keras3"  # not the rewrite
         keywords = {**self.version.defaults, **arguments.keywords}
         self.weight_decay = keywords["weight_decay"]
         self.use_ema = keywords["use_ema"]
@@ -174,19 +173,19 @@ class Keras3Engine(Engine):
             slots.append(SUM)
         return tuple(slots)
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Assign all weights. ValueError before `build` and the first step."""
+    def prepare_weights(self, weights: Sequence[Any]) -> Commit:
+        """Check values of all weights. ValueError before `build` and the first step, too."""
         if not self.built_variables:
             raise ValueError(
                 "You are calling `set_weights()` on an optimizer that has not yet been built: "
                 "call build(variables)"
             )
-        super().set_weights(weights)
+        return super().prepare_weights(weights)
 
     def build(self, variables: tuple[Variable, ...], prefix: str | None = None) -> None:
         """Make all that is kept for these variables. A second call does nothing.
 
-        `prefix` is what names of weights begin with, as in a step unless it is arguments.
+        `prefix` is what names of weights begin with, by default as in a step.
         """
         if self.built_variables:
             return
@@ -218,7 +217,7 @@ class Keras3Engine(Engine):
         return w if copies else namespace(w).zeros_like(w)
 
     def _slot_of(self, v: Variable, slot: str) -> Array:
-        slots = self.weights.of(v)
+        slots = self.weights.slots_of(v)
         if slot in slots:
             return slots[slot]._value
         if self.built_variables:
@@ -247,7 +246,7 @@ class Keras3Engine(Engine):
 
     def finalize(self, variables: Sequence[Variable]) -> None:
         """Set the variables to their averages."""
-        unknown = [v.name for v in variables if AVERAGE not in self.weights.of(v)]
+        unknown = [v.name for v in variables if AVERAGE not in self.weights.slots_of(v)]
         if unknown:
             raise self.version.unknown_variable(
                 f"there is no moving average of {', '.join(unknown)}; give variables that the "
@@ -258,7 +257,7 @@ class Keras3Engine(Engine):
                 f"var_list must be the {len(self.built_variables)} variables of build(), got {len(variables)}"
             )
         for v in variables:
-            v.assign(self.weights.of(v)[AVERAGE].value)
+            v.load(self.weights.slots_of(v)[AVERAGE].value)  # at once, in a Graph too
 
     # Step
 
@@ -288,12 +287,9 @@ class Keras3Engine(Engine):
                     "optimizer for it"
                 )
 
-    @contextmanager
-    def hold(self, pairs: Pairs) -> Iterator[None]:
-        """Hold all variables where averages may be written to them."""
-        averaged_too = [(None, v) for v in self.built_variables] if self.use_ema else []
-        with super().hold([*pairs, *averaged_too]):
-            yield
+    def averaged_variables(self) -> tuple[Variable, ...]:
+        """Return the variables that averages may be written to."""
+        return self.built_variables if self.use_ema else ()
 
     def unscale(self, pairs: Pairs) -> Pairs:
         """Return the gradients of the loss itself; None keeps its place."""
@@ -317,7 +313,7 @@ class Keras3Engine(Engine):
         steps = self.gradient_accumulation_steps
         if not steps:
             return pairs, []
-        sums = {v: self._slot_of(v, SUM) for v in self.built_variables or self.step_variables}
+        sums = {v: self._slot_of(v, SUM) for v in self.known_variables}
         if (self.steps_made() + 1) % steps == 0:
             means = [(None if g is None else take_mean(sums[v], g, steps), v) for g, v in pairs]
             zeros = {v: namespace(x).zeros_like(x) for v, x in sums.items()}
@@ -335,7 +331,7 @@ class Keras3Engine(Engine):
             return super().prepare_update(pairs, variables, clip)
         if clip:
             pairs = clip_pairs(pairs, self.limits, self.version)
-        w = {v: v._value for v in (*variables, *(self.built_variables or self.step_variables))}
+        w = {v: v._value for v in (*variables, *self.known_variables)}
         self._decay(w, pairs)
         slots = self._step_all(w, pairs)
         averages = self._average(w, variables) if self.use_ema else {}
@@ -357,14 +353,19 @@ class Keras3Engine(Engine):
         return [store, self.count]
 
     def _decay(self, w: dict[Variable, Array], pairs: Pairs) -> None:
+        rule = self.blank_rule()
+        step = np.asarray(self.steps_made())
+        rates: dict[Any, Array] = {}
         for _, v in pairs:
-            weight_decay = self.weight_decay_of(self.blank_rule_for(v))
-            if weight_decay is not None and self._is_decayed(v):
-                rate = self.rate(np.asarray(self.steps_made()), v.dtype)
-                w[v] = decay_weights(w[v], weight_decay, rate)
+            weight_decay = self.weight_decay_of(rule_for(rule, v))
+            if weight_decay is None or not self._is_decayed(v):
+                continue
+            if v.dtype not in rates:
+                rates[v.dtype] = self.rate(step, v.dtype)
+            w[v] = decay_weights(w[v], weight_decay, rates[v.dtype])
 
     def _is_decayed(self, v: Variable) -> bool:
-        if v in set(self.undecayed):
+        if v in self.undecayed:
             return False
         return not any(re.search(name, v.name) for name in self.undecayed_names)
 
@@ -389,7 +390,8 @@ class Keras3Engine(Engine):
     ) -> dict[Variable, Array]:
         """Return the new averages; in the rewrite a variable with two gradients is averaged twice."""
         new: dict[Variable, Array] = {}
-        for v in (self.built_variables or self.step_variables) if self.is_keras3 else variables:
+        averaged = self.known_variables if self.is_keras3 else variables
+        for v in averaged:
             old = new[v] if v in new else self._slot_of(v, AVERAGE)
             new[v] = average(old, w[v], *self._shares(self.updates_made(), v.dtype))
         return new

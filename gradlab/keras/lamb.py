@@ -13,7 +13,7 @@ from .versions import Declaration, Name, Strict
 
 
 class Lamb(Optimizer):
-    """Lamb as Keras 3 has it: Adam whose steps are as long as the weights.
+    """Lamb as Keras 3 has it: Adam whose steps are scaled by the norm of the weights.
 
         m = m + (g - m) * (1 - beta_1)
         v = v + (g * g - v) * (1 - beta_2)
@@ -24,7 +24,7 @@ class Lamb(Optimizer):
     ratio counts as 1.
 
     Args:
-        learning_rate: number, scalar array, Variable, schedule, or function, as of `Adagrad`.
+        learning_rate: float, schedule, or function without arguments.
         beta_1: share of the old mean in the new one.
         beta_2: share of the old mean square in the new one.
         epsilon: number beside the root.

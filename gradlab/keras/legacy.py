@@ -15,6 +15,7 @@ from .. import schedules
 from .._base.arrays import Array, quiet
 from ..errors import KerasWarning, warn
 from ..rules.rule import Rule
+from ..train.state_dict import Commit
 from .backend import epsilon as default_epsilon
 from .engine import Arguments, Engine
 from .hyperparameters import Hyperparameter
@@ -26,7 +27,8 @@ class LegacyEngine(Engine):
         lr_t = learning_rate / (1 + decay * iterations)
 
     Attributes:
-        initial_decay: `decay` at construction; the versions look at it to see whether there is any.
+        initial_decay: `decay` at construction. The rate decays only if it was positive, whatever
+            `decay` is set to later.
     """
 
     def __init__(self, arguments: Arguments) -> None:
@@ -67,28 +69,28 @@ class LegacyEngine(Engine):
         return decayed
 
     def _make_rule(self, values: Mapping[str, Any]) -> Rule:
+        # Nadam's rule has it as a field.
         return super()._make_rule({**values, "decay": self.initial_decay})
 
     def set_decay(self, value: Any) -> None:
         """Set the decay, with a warning where it has no effect."""
-        if not self.version.reads_decay or not self.initial_decay > 0:
-            when = (
-                "only where it was positive at construction"
-                if self.version.reads_decay
-                else "never"
-            )
+        name = self.version.name
+        if not self.version.reads_decay:
+            warn(f"setting decay has no effect: {name} reads it at construction only", KerasWarning)
+        elif not self.initial_decay > 0:
             warn(
-                f"setting decay has no effect: {self.version.name} reads it later {when}",
+                f"setting decay has no effect: {name} reads it only if it was positive at "
+                "construction",
                 KerasWarning,
             )
         self.hyper["decay"].write(value)
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Assign all weights; of some optimizers the count may be missing, and is 0 then."""
+    def prepare_weights(self, weights: Sequence[Any]) -> Commit:
+        """Check values of all weights; of some optimizers the count may be missing, and is 0 then."""
         is_short = len(weights) + 1 == len(self.weights.all)
         if is_short and not self.declaration.needs_count:
             weights = [np.int64(0), *weights]
-        super().set_weights(weights)
+        return super().prepare_weights(weights)
 
     def saved_settings(self) -> dict[str, Any]:
         """Return the decay that counts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import rules
-from ..rules import dense_and_sparse as apply
+from ..rules import dense_and_sparse
 from ..train.variable import Variable as Variable
 from .optimizer import Optimizer, own_argument
 from .versions import Declaration, Name, Strict
@@ -51,7 +51,7 @@ class Lion(Optimizer):
         fields={"beta1": "beta_1", "beta2": "beta_2"},
         slots={"rewrite": {"momenta": "m"}, "keras3": {"momenta": "momentum"}},
         only=("rewrite", "keras3"),
-        choose_sparse=lambda version, rule: apply.every_row,
+        choose_sparse=lambda version, rule: dense_and_sparse.every_row,
     )
 
     def __init__(

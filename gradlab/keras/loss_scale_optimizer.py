@@ -9,11 +9,13 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
-from .._base.arrays import Array, is_traced, namespace, quiet
+from .._base.arrays import Array, as_array, is_traced, namespace, precision, quiet
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
@@ -23,6 +25,7 @@ from ..train.state_dict import (
     Commit,
     VariablesByName,
     check_class,
+    combine_commits,
     get_part,
     prepare_assign,
     read_array,
@@ -33,6 +36,7 @@ from .configs import deserialize, serialize
 from .engine import Pairs, snake_case
 from .keras3 import choose
 from .optimizer import CallableList, Optimizer, newer_method
+from .weights import prepare_load
 
 _log = logging.getLogger("gradlab")
 
@@ -64,9 +68,10 @@ class LossScaleOptimizer(Optimizer):
 
     Args:
         inner_optimizer: the optimizer that steps. Its version is that of this one, too.
-        dynamic: False for a fixed scale and for steps in any case; not in "keras3" (ValueError).
+        dynamic: False for a fixed scale, and for every step to be made; not in "keras3"
+            (ValueError).
         initial_scale: the scale at first, 2**15 by default.
-        dynamic_growth_steps: 2000 by default, None for a fixed scale.
+        dynamic_growth_steps: 2000 by default; None, and only that, beside dynamic=False.
         name: in "keras3".
         semantics: "legacy", "rewrite" or "keras3": that of the optimizer, which need not be given.
 
@@ -76,7 +81,8 @@ class LossScaleOptimizer(Optimizer):
     (a warning says so where those of another one aren't finite).
 
     Raises:
-        TypeError: the inner optimizer is none, or is a LossScaleOptimizer; dynamic isn't a bool.
+        TypeError: the inner optimizer isn't an optimizer of gl.keras, or is a LossScaleOptimizer;
+            dynamic isn't a bool.
         ValueError: an inner optimizer of "tf2.3", or one that is inside another; a fixed scale
             without a number, or with growth steps; in "keras3" other settings.
 
@@ -162,6 +168,7 @@ class LossScaleOptimizer(Optimizer):
         return new
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        # It has no `_declaration` for the engine, whose own optimizer puts that back.
         vars(self).update(state)
 
     def __getattr__(self, name: str) -> Any:
@@ -271,7 +278,8 @@ class LossScaleOptimizer(Optimizer):
         4.0
         """
         scale = self._loss_scale.numpy() if self.built else self.initial_scale
-        return namespace(loss).multiply(loss, scale)
+        with precision(as_array(loss, "loss").dtype):
+            return namespace(loss).multiply(loss, scale)
 
     def get_scaled_loss(self, loss: Any) -> Any:
         """Return loss * scale, in "legacy" and "rewrite"; of a function a function.
@@ -290,7 +298,8 @@ class LossScaleOptimizer(Optimizer):
     def _scale_value(self, loss: Any) -> Any:
         if not hasattr(loss, "dtype"):
             loss = np.float32(loss)
-        return loss * self._loss_scale.value.astype(loss.dtype)
+        with precision(loss.dtype):
+            return loss * self._loss_scale.value.astype(loss.dtype)
 
     def get_unscaled_gradients(self, grads: Sequence[Gradient | None]) -> list[Gradient | None]:
         """Return the gradients times 1 / scale, in "legacy" and "rewrite"; None stays None.
@@ -331,25 +340,39 @@ class LossScaleOptimizer(Optimizer):
             self.inner_optimizer._set_scope(f"{self._own_name}/")
         return self.inner_optimizer._fill(grads_and_vars)
 
-    def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
-        """Make the inner step if all gradients are finite, then change the scale."""
+    def _create(self, variables: Sequence[Variable]) -> None:
+        self.inner_optimizer._create(variables)
+
+    def _hold(self, pairs: Pairs) -> AbstractContextManager[None]:
+        return self.inner_optimizer._hold(pairs)
+
+    def _prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+        """Prepare the inner step if all gradients are finite, then a change of the scale."""
         engine = self._engine
-        with engine.hold(pairs):
-            pairs = [(None if g is None else engine.check_gradient(g, v), v) for g, v in pairs]
+        pairs = self._check_gradients(pairs)
+        if engine.strict:
+            # As in Keras, where what a later error leaves behind is built.
             self._build_inner()
-            if aggregate and not self._is_keras3:
-                # What another replica has may be infinite.
-                pairs = engine.aggregate(pairs)
-                aggregate = False
-            is_finite = self._can_step(g for g, _ in pairs)
-            if is_finite:
-                self.inner_optimizer._step(self._unscale(pairs), clip, aggregate)
-            elif not self._is_keras3:
-                engine.iterations().assign_add(1)
-            self._change_scale(is_finite)
+        if aggregate and not self._is_keras3:
+            # What another replica has may be infinite.
+            pairs = engine.aggregate(pairs)
+            aggregate = False
+        is_finite = self._can_step(g for g, _ in pairs)
+        commits: Iterable[Commit] = []
+        if is_finite:
+            commits = self.inner_optimizer._prepare_step(self._unscale(pairs), clip, aggregate)
+        elif not self._is_keras3:
+            commits = [lambda: engine.iterations().assign_add(1)]
+        return chain([self._build_inner], commits, [lambda: self._change_scale(is_finite)])
+
+    def _check_gradients(self, pairs: Pairs) -> Pairs:
+        """Return the gradients as arrays or slices that fit their variables; None stays None."""
+        check = self._engine.check_gradient
+        return [(None if g is None else check(g, v), v) for g, v in pairs]
 
     def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
         """Do the same on all replicas, or on none if there are gradients that aren't finite."""
+        lists = [self._check_gradients(pairs) for pairs in lists]
         self._engine.note_step_variables([v for pairs in lists for _, v in pairs])
         self._build_inner()
         are_finite = [self._can_step(g for g, _ in pairs) for pairs in lists]
@@ -374,7 +397,7 @@ class LossScaleOptimizer(Optimizer):
     def _build_inner(self) -> None:
         """Build the inner optimizer, as Keras 3 and the rewrite do ahead of the first step."""
         engine = self._engine
-        if engine.version.engine == "keras3" and not engine.built_variables:
+        if engine.version.engine == "newer" and not engine.built_variables:
             self.inner_optimizer.build(engine.step_variables)
 
     def _unscale(self, pairs: Pairs) -> Pairs:
@@ -477,17 +500,16 @@ class LossScaleOptimizer(Optimizer):
         """Build the inner optimizer."""
         self.inner_optimizer.build(variables)
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set all `weights`; ValueError where their number or a shape differs, with nothing changed."""
+    def _prepare_weights(self, weights: Sequence[Any]) -> Commit:
         own_count = len(self.weights) - len(self.inner_optimizer.weights)
         if len(weights) != len(self.weights):
             raise ValueError(
                 f"You called `set_weights(weights)` on {self._name} with {len(weights)} weights, "
                 f"but the optimizer was expecting {len(self.weights)} weights"
             )
-        self.inner_optimizer.set_weights(list(weights)[own_count:])
-        for variable, value in zip(self.weights[:own_count], weights, strict=False):
-            variable.assign(np.asarray(value, variable.dtype))
+        inner = self.inner_optimizer._prepare_weights(weights[own_count:])
+        own = prepare_load(self.weights[:own_count], weights[:own_count])
+        return combine_commits([inner, own])
 
     def _stepped_variables(self) -> list[Variable]:
         return self.inner_optimizer._stepped_variables()
@@ -505,13 +527,7 @@ class LossScaleOptimizer(Optimizer):
         load_inner = self.inner_optimizer._loading(get_part(state, "inner"), names)
         load_scale = prepare_assign(self._loss_scale, state.get("loss_scale"), "the loss scale")
         load_good_steps = prepare_assign(self._good_steps, state.get("good_steps"), "good_steps")
-
-        def commit() -> None:
-            load_inner()
-            load_scale()
-            load_good_steps()
-
-        return commit
+        return combine_commits([load_inner, load_scale, load_good_steps])
 
 
 # Checks of arguments
@@ -631,10 +647,11 @@ def next_scale(
     return xp.where(is_finite, after_good_step, smaller)[()], xp.where(is_finite, counted, zero)[()]
 
 
-def _multiply(g: Gradient, factor: Any) -> Gradient:
+def _multiply(g: Any, factor: Any) -> Any:
     if isinstance(g, IndexedSlices):
-        return g.with_values(g.values * np.asarray(factor).astype(g.values.dtype))
-    product: Array = g * np.asarray(factor).astype(g.dtype)
+        return g.with_values(_multiply(g.values, factor))
+    with precision(g.dtype):
+        product: Array = g * np.asarray(factor).astype(g.dtype)
     return product
 
 
@@ -644,5 +661,6 @@ def _divide(g: Any, scale: Any) -> Any:
     if isinstance(g, IndexedSlices):
         return g.with_values(_divide(g.values, scale))
     wide = g.astype(np.float32) if g.dtype.itemsize == 2 else g
-    quotient: Array = (wide / scale).astype(g.dtype)
+    with precision(g.dtype):
+        quotient: Array = (wide / scale).astype(g.dtype)
     return quotient

@@ -10,22 +10,30 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
 from .. import rules
+from ..errors import InvalidArgumentError
 from ..rules import pure
 from ..train.autodiff import check_variables
 from ..train.gradient_checks import read_pairs
 from ..train.hyperparameters import describe
-from ..train.state_dict import Commit, VariablesByName, check_class, get_part
+from ..train.state_dict import (
+    Commit,
+    VariablesByName,
+    check_class,
+    combine_commits,
+    get_part,
+)
 from ..train.variable import Variable as Variable
 from .configs import deserialize, serialize
-from .engine import Pairs
-from .keras3 import Keras3Engine
+from .engine import Pairs, hold
+from .keras3 import NewerEngine
 from .loss_scale_optimizer import LossScaleOptimizer
 from .optimizer import CallableList, Optimizer
 from .saved import load_engine, save_engine
@@ -97,6 +105,13 @@ class OptimizerMap(MutableMapping[str, Optimizer]):
     def __call__(self, variable: Any) -> Optimizer:
         return self[variable.path]
 
+    def _replace_optimizers(self, copies: Mapping[Optimizer, Optimizer]) -> OptimizerMap:
+        """Return a map in which other optimizers take the place of these."""
+        new = copy.copy(self)
+        new.default_optimizer = copies.get(self.default_optimizer, self.default_optimizer)
+        new._optimizer_map = {key: copies.get(x, x) for key, x in self._optimizer_map.items()}
+        return new
+
     def get_config(self) -> dict[str, Any]:
         """The optimizers as `gl.keras.serialize` gives them."""
         return {
@@ -114,7 +129,10 @@ class OptimizerMap(MutableMapping[str, Optimizer]):
         """The map of a config; `changes` are of all optimizers in it."""
         return cls(
             deserialize(config["default_optimizer"], custom_objects, **changes),
-            {key: deserialize(x, custom_objects) for key, x in config["optimizer_map"].items()},
+            {
+                key: deserialize(x, custom_objects, **changes)
+                for key, x in config["optimizer_map"].items()
+            },
         )
 
 
@@ -138,9 +156,9 @@ class MultiOptimizer(Optimizer):
         semantics: "keras3"; older versions have no MultiOptimizer.
         strict: as of `Adagrad`.
 
-    All variables are given at every step; optimizers whose variables have no gradient are an error,
-    as in Keras. Rates, clips and averages are those of the inner optimizers, in `optimizers`. In the
-    pure form a function is given an object with name, path, shape and dtype.
+    All variables are given at every step. An optimizer none of whose variables has a gradient
+    raises, as in Keras. Rates, clips and averages are those of the inner optimizers, in
+    `optimizers`. In the pure form a function is given an object with name, path, shape and dtype.
 
     Raises:
         ValueError: what is chosen isn't an optimizer of "keras3", or is a MultiOptimizer or a
@@ -183,6 +201,7 @@ class MultiOptimizer(Optimizer):
         self._choices: list[int] = []  # for each variable of `build` the place of its optimizer
         if isinstance(optimizer_map, OptimizerMap):
             for optimizer in (*optimizer_map.values(), optimizer_map.default_optimizer):
+                _check_chosen(optimizer)
                 self._find_or_add(optimizer)
 
     def __repr__(self) -> str:
@@ -192,17 +211,17 @@ class MultiOptimizer(Optimizer):
 
     def __copy__(self) -> Self:
         new = super().__copy__()
-        new._optimizers = [copy.copy(optimizer) for optimizer in self._optimizers]
+        copies = {optimizer: copy.copy(optimizer) for optimizer in self._optimizers}
+        new._optimizers = list(copies.values())
+        if isinstance(self._optimizer_map, OptimizerMap):
+            new._optimizer_map = self._optimizer_map._replace_optimizers(copies)
         return new
 
-    def _choose(self, variable: Any) -> int:
-        """Return the place of the optimizer that is chosen for a variable."""
+    def _choose(self, variable: Any) -> Optimizer:
+        """Return the optimizer that is chosen for a variable."""
         optimizer = self._optimizer_map(variable)
-        if isinstance(optimizer, LossScaleOptimizer | MultiOptimizer):
-            kind = type(optimizer).__name__
-            raise ValueError(f"{kind} cannot be used inside an MultiOptimizer.")
-        _check_inner(optimizer)
-        return self._find_or_add(optimizer)
+        _check_chosen(optimizer)
+        return optimizer
 
     def _find_or_add(self, optimizer: Optimizer) -> int:
         """Return the place of an optimizer in the list; a new one joins it."""
@@ -215,7 +234,7 @@ class MultiOptimizer(Optimizer):
         return len(self._optimizers) - 1
 
     @property
-    def _own_engine(self) -> Keras3Engine:
+    def _own_engine(self) -> NewerEngine:
         return self._engine_with("apply")
 
     # Settings
@@ -276,7 +295,7 @@ class MultiOptimizer(Optimizer):
         if engine.built_variables:
             return
         known = tuple(check_variables(list(variables), "variables"))
-        choices = [self._choose(v) for v in known]
+        choices = [self._find_or_add(optimizer) for optimizer in map(self._choose, known)]
         for place, optimizer in enumerate(self._optimizers):
             chosen = [v for v, choice in zip(known, choices, strict=True) if choice == place]
             if chosen:
@@ -291,33 +310,42 @@ class MultiOptimizer(Optimizer):
         if all(g is None for g, _ in pairs):
             return engine.fill(pairs)  # which raises
         engine.note_step_variables([v for _, v in pairs])
-        self.build(engine.step_variables)
-        if len(pairs) != len(engine.built_variables):
+        variables = engine.built_variables or engine.step_variables
+        if len(pairs) != len(variables):
             raise ValueError(
                 f"Gradients must match trainable variables one-to-one. Received {len(pairs)} "
-                f"gradients and {len(engine.built_variables)} variables."
+                f"gradients and {len(variables)} variables."
             )
         return pairs
 
-    def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
-        parts = [
-            (optimizer._engine, optimizer._engine.fill(part))
-            for optimizer, part in self._split(pairs)
-        ]
-        with ExitStack() as stack:
-            stack.enter_context(self._engine.lock)
-            for engine, part in parts:
-                stack.enter_context(engine.hold(part))
-            # All of them compute here, before any of them stores.
-            commits = [engine.prepare_step(part, clip, aggregate) for engine, part in parts]
-            for inner_commits in commits:
-                for commit in inner_commits:
-                    commit()
-            self._engine.count()
+    def _create(self, variables: Sequence[Variable]) -> None:
+        self.build(self._engine.step_variables)
+        super()._create(variables)
+
+    def _hold(self, pairs: Pairs) -> AbstractContextManager[None]:
+        chosen = [optimizer._engine for optimizer, _ in self._split(pairs)]
+        return hold([self._engine, *chosen], pairs)
+
+    def _prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+        if self._engine.strict:
+            self.build(self._engine.step_variables)
+        commits: list[Iterable[Commit]] = []
+        for optimizer, part in self._split(pairs):
+            filled = optimizer._engine.fill(part)
+            commits.append(optimizer._prepare_step(filled, clip, aggregate))
+        return chain(
+            [lambda: self.build(self._engine.step_variables)],
+            chain.from_iterable(commits),
+            [self._engine.count],
+        )
 
     def _split(self, pairs: Pairs) -> list[tuple[Optimizer, Pairs]]:
         """Return the pairs of each optimizer that has some."""
-        choices = dict(zip(self._engine.built_variables, self._choices, strict=True))
+        known = self._engine.built_variables
+        if known:
+            choices = dict(zip(known, self._choices, strict=True))
+        else:
+            choices = {v: self._find_or_add(self._choose(v)) for _, v in pairs}
         parts: list[tuple[Optimizer, Pairs]] = []
         for place, optimizer in enumerate(self._optimizers):
             part = [(g, v) for g, v in pairs if choices[v] == place]
@@ -332,6 +360,7 @@ class MultiOptimizer(Optimizer):
 
     def _apply_on_replicas(self, replicas: Any, lists: Sequence[Pairs], aggregate: bool) -> None:
         filled = [self._fill(pairs) for pairs in lists]
+        self.build(self._engine.step_variables)
         places = [self._split(pairs) for pairs in filled]
         for parts in zip(*places, strict=True):
             optimizer = parts[0][0]
@@ -388,7 +417,7 @@ class MultiOptimizer(Optimizer):
         parts: dict[int, dict[str, Any]] = {}
         for name, w in zip(pure.leaf_names(values), leaves, strict=True):
             weight = Weight(f"{name}:0", name, tuple(w.shape), w.dtype)
-            place = self._choose(weight)
+            place = self._find_or_add(self._choose(weight))
             parts.setdefault(place, {})[name] = w
         return tree, [(self._optimizers[place], parts[place]) for place in sorted(parts)]
 
@@ -405,21 +434,20 @@ class MultiOptimizer(Optimizer):
         """`weights`."""
         return CallableList(self.weights)
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set all `weights`; ValueError where their number or a shape differs, and before `build`."""
+    def _prepare_weights(self, weights: Sequence[Any]) -> Commit:
         if len(weights) != len(self.weights):
             raise ValueError(
                 f"You called `set_weights(weights)` on {self._name} with {len(weights)} weights, "
                 f"but the optimizer was expecting {len(self.weights)} weights"
             )
-        rest = list(weights)
         count = len(self._engine.weights.all)
-        self._engine.set_weights(rest[:count])
-        rest = rest[count:]
+        commits = [self._engine.prepare_weights(weights[:count])]
+        rest = weights[count:]
         for optimizer in self._optimizers:
             count = len(optimizer.weights)
-            optimizer.set_weights(rest[:count])
+            commits.append(optimizer._prepare_weights(rest[:count]))
             rest = rest[count:]
+        return combine_commits(commits)
 
     def get_slot(self, var: Variable, slot_name: str) -> Variable:
         """The slot variable of the optimizer of a variable (KeyError if there is none)."""
@@ -450,29 +478,44 @@ class MultiOptimizer(Optimizer):
         saved = get_part(state, "optimizers", list)
         choices = get_part(state, "choices", list)
         load_own = load_engine(self._engine, own_state, names, self)
+        known = own_state["known"]
+        optimizers = dict.fromkeys(self._optimizers)
         if not self._engine.built_variables:
-            for key in own_state["known"]:
-                self._choose(names[key])
-        if len(saved) != len(self._optimizers):
+            optimizers.update(dict.fromkeys(self._choose(names[key]) for key in known))
+        if len(saved) != len(optimizers):
             raise ValueError(
-                f"the state is of {len(saved)} optimizers, there are {len(self._optimizers)}; "
+                f"the state is of {len(saved)} optimizers, there are {len(optimizers)}; "
                 "nothing was loaded"
             )
+        if len(choices) != len(known) or any(x not in range(len(saved)) for x in choices):
+            raise InvalidArgumentError(
+                f"the state has the choices {choices} of {len(saved)} optimizers for {len(known)} "
+                "variables; nothing was loaded"
+            )
+        for optimizer in optimizers:
+            self._find_or_add(optimizer)
         load_optimizers = [
             optimizer._loading(inner, names)
             for optimizer, inner in zip(self._optimizers, saved, strict=True)
         ]
 
-        def commit() -> None:
-            load_own()
+        def set_choices() -> None:
             self._choices = list(choices)
-            for load in load_optimizers:
-                load()
 
-        return commit
+        return combine_commits([load_own, set_choices, *load_optimizers])
+
+
+def _check_chosen(optimizer: Any) -> None:
+    """Refuse what a MultiOptimizer cannot step with."""
+    if isinstance(optimizer, LossScaleOptimizer | MultiOptimizer):
+        # Keras's own words, which differ from those of a map.
+        kind = type(optimizer).__name__
+        raise ValueError(f"{kind} cannot be used inside an MultiOptimizer.")
+    _check_inner(optimizer)
 
 
 def _check_inner(optimizer: Any) -> None:
+    """Refuse what cannot be in a map."""
     if not isinstance(optimizer, Optimizer):
         raise ValueError(f"optimizer must be an optimizer of gl.keras, got {optimizer!r}")
     if isinstance(optimizer, LossScaleOptimizer):

@@ -85,7 +85,7 @@ class Muon(Optimizer):
     `Adam` instead, at adam_lr_ratio * lr_t. See `gl.rules.Muon` for orthogonalize.
 
     Args:
-        learning_rate: number, scalar array, Variable, schedule, or function, as of `Adagrad`.
+        learning_rate: float, schedule, or function without arguments.
         adam_beta_1: as beta_1 of `Adam`.
         adam_beta_2: as beta_2 of `Adam`.
         adam_weight_decay: weight decay of Adam's variables, or None; `weight_decay` is that of the
@@ -140,6 +140,7 @@ class Muon(Optimizer):
             "steps": "ns_steps",
             "rms_rate": "rms_rate",
         },
+        shares={"share": "momentum"},
         argument_fields=_argument_fields,
         step_fields=_step_fields,
         slots={"keras3": {"m": "momentum", "v": "velocity"}},

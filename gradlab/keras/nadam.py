@@ -9,8 +9,7 @@ import numpy as np
 from .. import rules
 from .._base.arrays import Array, set_rows, take_rows
 from .._base.slices import IndexedSlices
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Rule, Shared, Slots
 from ..schedules import LearningRateSchedule
 from ..train.variable import Variable as Variable
@@ -33,8 +32,8 @@ def move_named_rows(
     >>> w.ravel().round(2).tolist(), m.ravel().tolist()
     ([0.0, -1.0], [0.5, 1.0])
     """
-    w, slots, g = apply.of_one_library(w, slots, g, lr)
-    moved, slots = apply.every_row(rule, w, slots, g, lr)
+    w, slots, g = dense_and_sparse.of_one_library(w, slots, g, lr)
+    moved, slots = dense_and_sparse.every_row(rule, w, slots, g, lr)
     return set_rows(w, g.indices, take_rows(moved, g.indices)), slots
 
 
@@ -133,7 +132,7 @@ class Nadam(Optimizer):
         counted_field="mu_product",
         hyperparameters=("beta_1", "beta_2"),
         slots={"keras3": {"m": "momentum", "v": "velocity"}},
-        slots_by_variable=lambda version: ("m", "v") if version.engine == "keras3" else (),
+        slots_by_variable=lambda version: ("m", "v") if version.engine == "newer" else (),
         choose_sparse=_choose_sparse,
         inspect_gradient=warn_of_unsummed,
     )

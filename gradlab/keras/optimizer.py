@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
@@ -13,15 +14,15 @@ from .._base.slices import IndexedSlices
 from .._base.tensors import compute_now
 from ..clip import ClipReport, clip_report
 from ..errors import KerasWarning, warn
-from ..train.autodiff import Loss, check_variables, differentiate
+from ..train.autodiff import Loss, check_variables, describe_in_graph, differentiate
 from ..train.gradient_checks import read_pairs
 from ..train.hyperparameters import describe
 from ..train.state_dict import Commit, Stateful, VariablesByName, check_class
 from ..train.variable import Variable, current_collection
 from .backend import current_replicas
 from .clips import Pair, clip_pairs, make_dense, warn_of_no_clipping
-from .engine import Arguments, Pairs
-from .keras3 import Keras3Engine
+from .engine import Arguments, Pairs, hold
+from .keras3 import NewerEngine
 from .legacy import LegacyEngine
 from .saved import load_engine, save_engine
 from .versions import Declaration, Name, Strict, version_of
@@ -105,9 +106,9 @@ def _engine_setting(name: str, meaning: str) -> property:
 class Optimizer(Stateful):
     """Base of all optimizers here; `semantics` selects the version of Keras, see `gl.keras.VERSIONS`.
 
-    Methods that a version lacks (Keras 3 has no slots, no `minimize`) are there all the same, with
-    its numbers. What only the rewrite and Keras 3 have (`build`, `apply`, `weight_decay`, ...) is
-    an AttributeError in the others.
+    `minimize` and the methods for slots work in Keras 3, too, which lacks them. What only the
+    rewrite and Keras 3 have (`build`, `apply`, `weight_decay`, ...) is an AttributeError in the
+    other versions.
 
     Differs from Keras: a call that raises changes no variable, slot or count, unless `strict="tf"`,
     where as in Keras everything ahead of the bad gradient is done already. Each silent trap of a
@@ -115,7 +116,7 @@ class Optimizer(Stateful):
     """
 
     _declaration: ClassVar[Declaration]
-    _engine: LegacyEngine | Keras3Engine
+    _engine: LegacyEngine | NewerEngine
 
     def __init__(
         self,
@@ -130,7 +131,7 @@ class Optimizer(Stateful):
         if semantics not in self._declaration.only:
             allowed = ", ".join(map(repr, self._declaration.only))
             raise ValueError(f"{type(self).__name__} is of semantics {allowed}; got {semantics!r}")
-        make = LegacyEngine if version.engine == "legacy" else Keras3Engine
+        make = LegacyEngine if version.engine == "legacy" else NewerEngine
         self._engine = make(
             Arguments(
                 type(self), self._declaration, version, name, strict, learning_rate, own, kwargs
@@ -161,11 +162,11 @@ class Optimizer(Stateful):
         vars(self).update(state)
         self._engine.declaration = self._declaration
 
-    def _engine_with(self, name: str) -> Keras3Engine:
+    def _engine_with(self, name: str) -> NewerEngine:
         """Return the engine, of a version that has this attribute (else AttributeError)."""
         engine = self._engine
         is_there = engine.version.name == "keras3" or name not in ("apply", "scale_loss")
-        if not isinstance(engine, Keras3Engine) or not is_there:
+        if not isinstance(engine, NewerEngine) or not is_there:
             raise AttributeError(f"optimizers of {engine.version.name} have no {name}")
         return engine
 
@@ -265,9 +266,15 @@ class Optimizer(Stateful):
     gradient_aggregator = _engine_setting(
         "gradient_aggregator", "The function from pairs to pairs before clips, or None."
     )
-    gradient_transformers = _engine_setting(
-        "gradient_transformers", "The functions from pairs to pairs after clips."
-    )
+
+    @property
+    def gradient_transformers(self) -> list[Callable[[Pairs], Pairs]]:
+        """The functions from pairs to pairs after clips."""
+        return self._engine.gradient_transformers
+
+    @gradient_transformers.setter
+    def gradient_transformers(self, value: Sequence[Callable[[Pairs], Pairs]] | None) -> None:
+        self._engine.set_transformers(value)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor by name, as the version gives them.
@@ -315,7 +322,7 @@ class Optimizer(Stateful):
         if "lr" in config:
             config["learning_rate"] = config.pop("lr")
         if isinstance(config.get("learning_rate"), dict):
-            if cls._declaration.rebuilds_schedules or version.engine == "keras3":
+            if cls._declaration.rebuilds_schedules or version.engine == "newer":
                 config["learning_rate"] = schedules.deserialize(
                     config["learning_rate"], custom_objects
                 )
@@ -390,7 +397,7 @@ class Optimizer(Stateful):
         scope = name or engine.name
         collection.check_scope(scope)
         if collection.graph:
-            engine.create([v for _, v in pairs])
+            self._create([v for _, v in pairs])
 
         def step() -> None:
             # Tensors of a Graph have other values at every run.
@@ -403,9 +410,23 @@ class Optimizer(Stateful):
         """Return the pairs that have a gradient."""
         return self._engine.fill(grads_and_vars)
 
+    def _create(self, variables: Sequence[Variable]) -> None:
+        """Make all that steps of these variables need, for a Graph."""
+        self._engine.create(variables)
+
     def _step(self, pairs: Pairs, clip: bool, aggregate: bool) -> None:
         """Do everything that one step does, or nothing."""
-        self._engine.step(pairs, clip, aggregate)
+        with self._hold(pairs):
+            for commit in self._prepare_step(pairs, clip, aggregate):
+                commit()
+
+    def _hold(self, pairs: Pairs) -> AbstractContextManager[None]:
+        """Return a context in which no other thread steps these variables."""
+        return hold([self._engine], pairs)
+
+    def _prepare_step(self, pairs: Pairs, clip: bool, aggregate: bool) -> Iterable[Commit]:
+        """Do all of a step that may fail, and return the functions that store its results."""
+        return self._engine.prepare_step(pairs, clip, aggregate)
 
     def _set_scope(self, scope: str) -> None:
         """Put the name of an outer optimizer in front of those of weights that are made later."""
@@ -459,13 +480,13 @@ class Optimizer(Stateful):
         scope = name or engine.name
         collection.check_scope(scope)
         filled = self._fill(pairs())
-        engine.create([v for _, v in filled])
+        self._create([v for _, v in filled])
         if not filled and engine.version.engine == "legacy":
             return None
         return collection.finish(lambda: self._step(self._fill(pairs()), True, True), scope)
 
-    def get_gradients(self, loss: Loss, params: Any) -> list[Gradient]:
-        """Gradients of a loss, for a `gl.Graph`; "tf2.3" clips them here.
+    def get_gradients(self, loss: Loss, params: Any) -> list[Any]:
+        """Gradients of a loss, for a `gl.Graph`: tensors, computed at every run; "tf2.3" clips them here.
 
         Raises ValueError where a parameter has none; outside a Graph, where Keras finds none at
         all.
@@ -473,7 +494,9 @@ class Optimizer(Stateful):
         >>> import gradlab as gl
         >>> with gl.Graph().as_default():
         ...     v = gl.Variable([3.0], name="v")
-        ...     gl.keras.SGD(clipnorm=1.0, semantics="tf2.3").get_gradients(lambda: (v * v).sum(), [v])[0].tolist()
+        ...     opt = gl.keras.SGD(clipnorm=1.0, semantics="tf2.3")
+        ...     (g,) = opt.get_gradients(lambda: (v * v).sum(), [v])
+        >>> g.eval().tolist()
         [1.0]
         """
         if not current_collection().graph:
@@ -481,14 +504,18 @@ class Optimizer(Stateful):
                 "get_gradients is for `with gl.Graph().as_default():`; "
                 "use gl.gradients(loss, params)"
             )
-        pairs = self._gradients(loss, params, None, None)
-        missing = [v.name for g, v in pairs if g is None]
-        if missing:
-            raise ValueError(f"the loss does not depend on {', '.join(missing)}")
-        engine = self._engine
-        if not engine.version.clips_in_apply:
-            pairs = clip_pairs(pairs, engine.limits, engine.version)
-        return [g for g, _ in pairs]
+
+        def compute() -> list[Gradient | None]:
+            pairs = self._gradients(loss, params, None, None)
+            missing = [v.name for g, v in pairs if g is None]
+            if missing:
+                raise ValueError(f"the loss does not depend on {', '.join(missing)}")
+            engine = self._engine
+            if not engine.version.clips_in_apply:
+                pairs = clip_pairs(pairs, engine.limits, engine.version)
+            return [g for g, _ in pairs]
+
+        return describe_in_graph(compute)
 
     def get_updates(self, loss: Loss, params: Any) -> list[Any]:
         """[the Operation that does one step], for a `gl.Graph`. Raises as `get_gradients`.
@@ -665,7 +692,7 @@ class Optimizer(Stateful):
     def _scale_loss_function(self, loss: Any) -> Any:
         """Return the loss that gradients are taken of."""
         engine = self._engine
-        if not isinstance(engine, Keras3Engine) or engine.loss_scale_factor is None:
+        if not isinstance(engine, NewerEngine) or engine.loss_scale_factor is None:
             return loss
         if not callable(loss):
             raise ValueError(
@@ -779,7 +806,11 @@ class Optimizer(Stateful):
         >>> opt.iterations.numpy().item()
         41
         """
-        self._engine.set_weights(weights)
+        self._prepare_weights(list(weights))()
+
+    def _prepare_weights(self, weights: Sequence[Any]) -> Commit:
+        """Check values of all weights, and return the function that sets them."""
+        return self._engine.prepare_weights(weights)
 
     def get_slot_names(self) -> list[str]:
         """Names of the slots there are, in order of creation: none before the first step."""

@@ -13,13 +13,14 @@ from typing import Any, Literal
 from .._base.arrays import Array, namespace
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
+from .._base.tensors import new_run
 from ..train.autodiff import Loss, check_variables, differentiate, listed
 from ..train.gradient_checks import checked_gradient, read_pairs
 from ..train.update import Commit
 from ..train.variable import Variable
 from .backend import in_scope_of
 from .clips import Limits, clip_pairs, warn_of_no_clipping
-from .engine import VARIABLES, Engine, Pairs
+from .engine import VARIABLES, Engine, Pairs, hold
 from .optimizer import Optimizer
 from .versions import Version
 from .weights import Weights, is_trainable
@@ -87,7 +88,7 @@ class Replicas:
     def assign(self, variable: Variable, value: Any) -> None:
         """Set the variable to one value on all replicas."""
         for v in self._copied(variable):
-            v.assign(value)
+            v.load(value)
 
     def slots(self, optimizer: Optimizer, variable: Variable, slot_name: str) -> list[Array]:
         """The value of a slot on each replica (KeyError if there is none)."""
@@ -122,8 +123,10 @@ class Replicas:
         if how not in ("sum", "mean"):
             raise ValueError(f'how must be "sum" or "mean", got {how!r}')
         self._check_number(per_replica, "lists of pairs")
-        total = summed([read_pairs(pairs) for pairs in per_replica])
-        return [[(divided(g, self.n) if how == "mean" else g, v) for g, v in total]] * self.n
+        total = sum_gradients([read_pairs(pairs) for pairs in per_replica])
+        if how == "mean":
+            total = [(divide_gradient(g, self.n), v) for g, v in total]
+        return [total] * self.n
 
     def apply_gradients(
         self,
@@ -138,7 +141,7 @@ class Replicas:
             per_replica: for each replica its (gradient, variable) pairs, of the same variables in
                 the same order. None stands on all replicas or on none. IndexedSlices are joined;
                 slices of one row are summed then.
-            name: accepted.
+            name: accepted, without effect.
             experimental_aggregate_gradients: False lets each replica apply its own gradients.
 
         Returns:
@@ -153,7 +156,8 @@ class Replicas:
         """
         lists: list[Pairs] = [read_pairs(pairs) for pairs in per_replica]
         self._check_number(lists, "lists of pairs")
-        optimizer._apply_on_replicas(self, lists, experimental_aggregate_gradients)
+        with new_run():  # at once, in a Graph too
+            optimizer._apply_on_replicas(self, lists, experimental_aggregate_gradients)
         return optimizer.iterations
 
     def _apply(self, optimizer: Optimizer, lists: Sequence[Pairs], aggregate: bool) -> None:
@@ -168,12 +172,12 @@ class Replicas:
         if not aggregate:
             self._step(optimizer, [engine.fill(pairs) for pairs in lists], clip)
             return
-        filled = engine.fill(summed(lists))
+        filled = engine.fill(sum_gradients(lists))
         due, commits = self._accumulate(optimizer, lists)
         if clip and version.clips_each_replica:
             due = [_clip_present(pairs, limits, version) for pairs in due]
             clip = False
-        total = [(g, v) for g, v in summed(due) if g is not None]
+        total = [(g, v) for g, v in sum_gradients(due) if g is not None]
         self._step(optimizer, [total] * self.n, clip, [v for _, v in filled], commits)
 
     def _count(self, optimizer: Optimizer) -> None:
@@ -223,7 +227,7 @@ class Replicas:
     ) -> None:
         views = self._views(optimizer)
         local = [[(g, self._copied(v)[k]) for g, v in pairs] for k, pairs in enumerate(lists)]
-        with optimizer._engine.hold([pair for pairs in local for pair in pairs]):
+        with hold(views, [pair for pairs in local for pair in pairs]):
             every = [
                 view.prepare_update(pairs, [self._copied(v)[k] for v in variables], clip)
                 for k, (view, pairs) in enumerate(zip(views, local, strict=True))
@@ -254,7 +258,7 @@ class Replicas:
 
     def _copy_weights(self, engine: Engine, k: int) -> Weights:
         """Return what replica k starts with: what the optimizer has by now."""
-        weights = Weights(engine.version)
+        weights = Weights(engine.version, engine.weights.unnamed_slots)
         if engine.weights.iterations is not None:
             weights.make_iterations("").assign(engine.weights.iterations)
         for v, slots in engine.weights.slots.items():
@@ -293,15 +297,17 @@ def replicas(n: int) -> Replicas:
     return Replicas(n)
 
 
-def summed(lists: Sequence[Pairs]) -> Pairs:
-    """The sums of the gradients of one variable; slices are joined, to be summed where rows meet.
+def sum_gradients(lists: Sequence[Pairs]) -> Pairs:
+    """Return the sum over replicas for each variable.
+
+    Slices are joined, to be summed where rows meet.
 
     Raises ValueError where replicas give other variables, or gradients of another kind; as
     `checked_gradient`.
 
     >>> import numpy as np
     >>> v = Variable([0.0])
-    >>> [g.tolist() for g, _ in summed([[(np.float32([1.0]), v)], [(np.float32([2.0]), v)]])]
+    >>> [g.tolist() for g, _ in sum_gradients([[(np.float32([1.0]), v)], [(np.float32([2.0]), v)]])]
     [[3.0]]
     """
     if any([v for _, v in pairs] != [v for _, v in lists[0]] for pairs in lists):
@@ -331,11 +337,11 @@ def _sum(grads: Sequence[Gradient | None], v: Variable) -> Gradient | None:
     return total
 
 
-def divided(g: Gradient | None, n: int) -> Gradient | None:
-    """A sum over n replicas as their mean.
+def divide_gradient(g: Gradient | None, n: int) -> Gradient | None:
+    """Return the mean over n replicas from their sum.
 
     >>> import numpy as np
-    >>> divided(np.float32([4.0]), 2).tolist()
+    >>> divide_gradient(np.float32([4.0]), 2).tolist()
     [2.0]
     """
     if isinstance(g, IndexedSlices):

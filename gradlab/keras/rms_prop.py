@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from .. import rules
 from .._base.arrays import Array, namespace
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rms_prop import Order
 from ..rules.rule import Rule, SizedRule, Slots
 from ..train.kernel_order import with_order
@@ -54,16 +53,18 @@ def _choose_rule(version: Version, arguments: Mapping[str, Any]) -> type[Rule]:
 
 def _version_fields(version: Version) -> dict[str, Any]:
     fields: dict[str, Any] = {"initial_rms": 0.0}
-    if version.engine == "keras3":
+    if version.engine == "newer":
         fields["order"] = "sparse" if version.name == "rewrite" else "keras"
         fields["epsilon_place"] = "inside"
     return fields
 
 
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
-    if version.engine == "keras3":
+    if version.engine == "newer":
         return choose_every_row(version, rule)
-    return apply.every_row if issubclass(rule, _WithoutMomentum) else with_order("sparse")
+    return (
+        dense_and_sparse.every_row if issubclass(rule, _WithoutMomentum) else with_order("sparse")
+    )
 
 
 _NEWER_NAMES = {"rms": "velocity", "mg": "average_gradient"}

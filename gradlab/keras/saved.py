@@ -81,7 +81,11 @@ def load_engine(engine: Engine, state: Any, names: VariablesByName, optimizer: A
             engine.weights.make_iterations(engine.prefix)._value = count
             engine.create_hyper(engine.prefix)
             for name, x in hyper.items():
-                engine.hyper[name].value._value = x
+                hyperparameter = engine.hyper[name]
+                if isinstance(hyperparameter.value, Variable):
+                    hyperparameter.value._value = x
+                else:  # a number that took the place of a schedule or a function
+                    hyperparameter.value = x[()]
             engine.built_variables = known
             engine.keep_only(slots)
 
@@ -89,7 +93,7 @@ def load_engine(engine: Engine, state: Any, names: VariablesByName, optimizer: A
 
 
 def _check_hyperparameters(engine: Engine, saved: Mapping[str, Any]) -> dict[str, Array]:
-    """Return those that are variables here, too; of the others the settings tell."""
+    """Return those that have a value here, too; of the others the settings tell."""
     own = _variable_values(engine)
     return {
         name: convert_saved(x, own[name], name, f"its {name}")
@@ -140,7 +144,7 @@ def _settings(engine: Engine) -> dict[str, Any]:
 
 
 def _variable_values(engine: Engine) -> dict[str, Array]:
-    """Return the values of hyperparameters that are variables, or will be at the first use."""
+    """Return the values of hyperparameters that are variables, or will be, or are plain numbers."""
     values = {}
     for name, h in engine.hyper.items():
         value = _variable_value(h)

@@ -32,7 +32,7 @@ class ScheduleFreeAdamW(Optimizer):
     with t the number of the step, from 1. Gradients are taken at w.
 
     Args:
-        learning_rate: number, scalar array, Variable, schedule, or function, as of `Adagrad`.
+        learning_rate: float, schedule, or function without arguments.
         beta_1: how near to x the weights are; 0 divides by 0, as in Keras.
         beta_2: share of the old mean square in the new one.
         epsilon: number beside the root.

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import rules
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Rule
 from ..train.variable import Variable as Variable
 from .optimizer import Optimizer, own_argument
@@ -35,8 +34,8 @@ def _choose_rule(version: Version, arguments: Mapping[str, Any]) -> type[Rule]:
 
 def _choose_sparse(version: Version, rule: type[Rule]) -> pure.Sparse:
     if rule is rules.StochasticGradientDescent:
-        return apply.each
-    return apply.rows if version.engine == "legacy" else apply.every_row
+        return dense_and_sparse.each
+    return dense_and_sparse.rows if version.engine == "legacy" else dense_and_sparse.every_row
 
 
 class SGD(Optimizer):

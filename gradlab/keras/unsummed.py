@@ -8,8 +8,7 @@ from .._base.arrays import Array, namespace
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from ..errors import KerasWarning, warn
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Rule, SizedRule, Slots
 from ..train.variable import Variable
 from .clips import has_duplicates
@@ -30,16 +29,18 @@ def every_row_unsummed(
     ([[2.0]], [[2.0]])
     """
     if not isinstance(rule, SizedRule):
-        return apply.every_row(rule, w, slots, g, lr)
+        return dense_and_sparse.every_row(rule, w, slots, g, lr)
     rule = rule._in(w.dtype)
     lr = namespace(w, lr).asarray(lr, w.dtype)
     sizes = g.with_values(rule.size(g.values))
-    return rule.step_sized(w, slots, apply.whole(w, g), apply.whole(w, sizes), lr)
+    return rule.step_sized(
+        w, slots, dense_and_sparse.whole(w, g), dense_and_sparse.whole(w, sizes), lr
+    )
 
 
 def choose_every_row(version: Version, rule: type[Rule]) -> pure.Sparse:
     """Return how slices move every row in this version."""
-    return apply.every_row if version.sums_duplicates else every_row_unsummed
+    return dense_and_sparse.every_row if version.sums_duplicates else every_row_unsummed
 
 
 def warn_of_unsummed(engine: Any, rule: Rule, v: Variable, g: Gradient) -> None:

@@ -1,7 +1,23 @@
 """Which Keras is meant: the table of how its versions differ, and what an optimizer declares of itself.
 
 `VERSIONS` says how versions differ in what all optimizers share. `legacy.py` and `keras3.py`, the
-two engines, read it.
+two engines, read it. A difference that shows in one place only stands there, as a comparison of
+`Version.name`: an argument that one version refuses, an attribute that one of them lacks.
+
+How an optimizer is added, Adam for example:
+
+1. The rule: `gl.rules.Adam` is the formula. A formula that is not there yet is written there. Where
+   variables of one optimizer have several rules, by their shapes or names, the rule has
+   `for_weights`, as Muon's.
+2. The row: `class Adam(Optimizer)` in adam.py has `_declaration = Declaration(...)`, which says
+   which rule it is, which argument gives which of its fields, and what of that differs between
+   versions.
+3. The documentation: the docstring of the class, and an `__init__` with Keras's own signature,
+   which hands its arguments to `Optimizer.__init__`. Then its name in `__init__.py`,
+   `optimizers.py` and `serialization.py`.
+
+What holds for all optimizers of a version is a column of `Version`, and the engines stay as they
+are.
 """
 
 from __future__ import annotations
@@ -11,15 +27,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from .._base.gradient_types import Gradient
-from ..rules import dense_and_sparse as apply
-from ..rules import pure
+from ..rules import dense_and_sparse, pure
 from ..rules.rule import Rule, Shared
 from ..train.update import InspectSlots
 from ..train.variable import Variable
 
 Name = Literal["tf2.3", "legacy", "rewrite", "keras3"]
 Strict = Literal["tf"] | None
-# Of the engine that steps, the rule of the variable, the variable and its gradient.
+# Takes the engine that steps, the rule of the variable, the variable and its gradient.
 InspectGradient = Callable[[Any, Rule, Variable, Gradient], InspectSlots | None]
 
 CLIPS = ("clipnorm", "clipvalue", "global_clipnorm")
@@ -47,7 +62,7 @@ class Version:
             of the weight.
         global_clip_makes_dense: slices leave `global_clipnorm` as a dense gradient.
         arguments: further keywords of the constructor.
-        defaults: keywords that stand in the config, with their defaults; `keras3.Keras3Engine` says
+        defaults: keywords that stand in the config, with their defaults; `keras3.NewerEngine` says
             what they do.
         ignored: keywords that are taken and have no effect.
         reads_decay: a `decay` that was positive at construction may be set later.
@@ -56,7 +71,7 @@ class Version:
     """
 
     name: str
-    engine: Literal["legacy", "keras3"]
+    engine: Literal["legacy", "newer"]
     clips: tuple[str, ...]
     clip_functions: Literal["tf2.3", "tf2.21"] = "tf2.21"
     only_first: bool = False
@@ -90,14 +105,6 @@ _NEWER_DEFAULTS = {
     "ema_overwrite_frequency": None,
 }
 
-# How an optimizer is added, Adam for example:
-#   1. The rule: `gl.rules.Adam` is the formula. A formula that is not there yet is written there. Where variables of
-#      one optimizer have several rules, by their shapes or names, the rule has `for_weights`, as Muon's.
-#   2. The row: `class Adam(Optimizer)` in adam.py has `_declaration = Declaration(...)`, which says which rule it is,
-#      which argument gives which of its fields, and what of that differs between versions.
-#   3. The documentation: the docstring of the class, and an `__init__` with Keras's own signature, which hands its
-#      arguments to `Optimizer.__init__`. Then its name in `__init__.py`, `optimizers.py` and `serialization.py`.
-# What holds for all optimizers of a version is a column below, and the engines stay as they are.
 _ROWS = (
     Version(
         "tf2.3",
@@ -117,7 +124,7 @@ _ROWS = (
     ),
     Version(
         "rewrite",
-        "keras3",
+        "newer",
         ("clipnorm", "global_clipnorm", "clipvalue"),
         only_first=True,
         excluding=(("clipnorm", "global_clipnorm"),),
@@ -132,7 +139,7 @@ _ROWS = (
     ),
     Version(
         "keras3",
-        "keras3",
+        "newer",
         ("clipnorm", "global_clipnorm", "clipvalue"),
         only_first=True,
         excluding=(
@@ -184,10 +191,9 @@ class Declaration:
         version_fields: fields of the rule that the version gives.
         shares: field of the rule -> the argument whose rest to 1 it is, where `shares_in_double`.
         step_fields: fields of the rule that change with the count of steps made, for variables of
-            one dtype, as the powers of
-            Adam's betas do.
-        decays_rate: `decay` of "tf2.3" and "legacy" is of the learning rate. A field of the rule
-            may be named for it.
+            one dtype, as the powers of Adam's betas do.
+        decays_rate: `decay` of "tf2.3" and "legacy" is of the learning rate. Nadam's is a field of
+            its rule instead.
         counted: version -> name of a weight that depends on the count of steps only, which is
             `counted_field` of the rule at the last step, and 1 before.
         argument_fields: fields of the rule that are made of several arguments, by the arguments.
@@ -228,7 +234,9 @@ class Declaration:
     slots_by_variable: Callable[[Version], tuple[str, ...]] = lambda version: ()
     decay_arguments: Mapping[type[Rule], str] = dataclasses.field(default_factory=dict)
     only: tuple[str, ...] = tuple(VERSIONS)
-    choose_sparse: Callable[[Version, type[Rule]], pure.Sparse] = lambda version, rule: apply.rows
+    choose_sparse: Callable[[Version, type[Rule]], pure.Sparse] = lambda version, rule: (
+        dense_and_sparse.rows
+    )
     inspect_gradient: InspectGradient = lambda engine, rule, v, g: None
     needs_count: bool = True
     rebuilds_schedules: bool = True

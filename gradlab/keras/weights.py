@@ -11,6 +11,7 @@ import numpy as np
 
 from .._base.arrays import Array, as_array, is_inexact, namespace
 from ..train.copies import Carried, check_carried, get_copy, list_carried
+from ..train.state_dict import Commit
 from ..train.variable import Variable
 from .versions import Version
 
@@ -24,8 +25,8 @@ class Weights:
 
     Attributes:
         iterations: the count, once there is one.
-        slots: variable -> name of a slot -> its variable; a variable that nobody else holds is
-            dropped.
+        slots: variable -> name of a slot -> its variable, by weak reference: an entry goes with its
+            variable. The slot variables stay in `all`.
         slot_names: in order of creation.
         counted: a weight that depends on the count only, which few optimizers have.
         all: iterations, slots, and in Keras 3 the learning rate, in order of creation.
@@ -45,7 +46,7 @@ class Weights:
         self._carried: Carried = []  # variables that a pickle brought along, until they are checked
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Weights:
-        """Copy the weights; their variables are those that `copies.in_copy` says."""
+        """Copy the weights; slots are of the variables that `copies.get_copy` gives."""
         new = memo[id(self)] = Weights(self.version, self.unnamed_slots)
         new.iterations = copy.deepcopy(self.iterations, memo)
         new.counted = copy.deepcopy(self.counted, memo)
@@ -63,7 +64,7 @@ class Weights:
         self.slots = weakref.WeakKeyDictionary(dict(state["slots"]))
         self._carried = list_carried(self.slots)
 
-    def of(self, v: Variable) -> dict[str, Variable]:
+    def slots_of(self, v: Variable) -> dict[str, Variable]:
         """Return the slots of a variable that is stepped now."""
         check_carried(self._carried)
         self._carried = []
@@ -134,26 +135,35 @@ class Weights:
         """Take a weight off the list."""
         self.all = [w for w in self.all if w is not weight]
 
-    def set_values(self, values: Sequence[Any], owner: str) -> None:
-        """Assign all weights.
+    def prepare_values(self, values: Sequence[Any], owner: str) -> Commit:
+        """Check values of all weights, and return the function that sets them.
 
-        ValueError where their number or a shape differs; nothing is changed then.
+        ValueError where their number or a shape differs.
         """
-        arrays = [as_array(x, "a weight") for x in values]
-        if len(arrays) != len(self.all):
+        if len(values) != len(self.all):
             names = ", ".join(w.name for w in self.all) or "none before the first step"
             raise ValueError(
-                f"You called `set_weights(weights)` on {owner} with {len(arrays)} weights, but the "
+                f"You called `set_weights(weights)` on {owner} with {len(values)} weights, but the "
                 f"optimizer was expecting {len(self.all)} weights: {names}"
             )
-        for w, x in zip(self.all, arrays, strict=True):
-            if tuple(x.shape) != w.shape:
-                raise ValueError(
-                    f"{w.name}: shape {w.shape} is not compatible with provided weight shape "
-                    f"{tuple(x.shape)}"
-                )
-        for w, x in zip(self.all, arrays, strict=True):
+        return prepare_load(self.all, values)
+
+
+def prepare_load(weights: Sequence[Variable], values: Sequence[Any]) -> Commit:
+    """Check that each value has the shape of its weight, and return the function that sets them."""
+    arrays = [as_array(x, "a weight") for x in values]
+    for w, x in zip(weights, arrays, strict=True):
+        if tuple(x.shape) != w.shape:
+            raise ValueError(
+                f"{w.name}: shape {w.shape} is not compatible with provided weight shape "
+                f"{tuple(x.shape)}"
+            )
+
+    def commit() -> None:
+        for w, x in zip(weights, arrays, strict=True):
             w.load(x.astype(w.dtype))  # at once, in a Graph too
+
+    return commit
 
 
 def slot_start(initializer: Any, v: Variable, shape: Sequence[int] | None) -> Array:

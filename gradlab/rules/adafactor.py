@@ -11,6 +11,7 @@ import numpy as np
 
 from .._base.arrays import Array, namespace
 from .._base.options import check_choice
+from ..errors import InvalidArgumentError
 from .rule import Rule, Shared, SizedRule, Slots, float32
 
 
@@ -78,6 +79,11 @@ class Adafactor(SizedRule):
         >>> Adafactor().slot_shape("c", (4, 2, 3))
         (4, 3)
         """
+        if slot in ("r", "c") and len(shape) < 2:
+            raise InvalidArgumentError(
+                f"Adafactor factors the mean square of two axes or more, got shape {tuple(shape)}; "
+                "take rule.for_weights(name, shape)"
+            )
         if slot == "r":
             return tuple(shape[:-1])
         if slot == "c":
@@ -91,6 +97,7 @@ class Adafactor(SizedRule):
         return {"steps": shared["steps"] + float32(1.0)}
 
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
+        # Not that of `SizedRule`: u * u, which Keras takes here, is not size / v in the last bits.
         slots = self._update_slots(slots, g * g)
         u = g / namespace(w).sqrt(self._limit_below(slots[-1]))
         return self._descend(w, u, u * u, lr), slots
@@ -132,8 +139,8 @@ class Adafactor(SizedRule):
         one = w.dtype.type(1)
         rate = xp.maximum(self.epsilon2, xp.sqrt(_mean(w * w)))
         rate = rate * (xp.minimum(lr, one / xp.sqrt(self.steps)) if self.limits_rate else lr)
-        length = xp.sqrt(_mean(square))
-        moved: Array = w - rate * (u / xp.maximum(one, length / self.clip_threshold))
+        rms_u = xp.sqrt(_mean(square))
+        moved: Array = w - rate * (u / xp.maximum(one, rms_u / self.clip_threshold))
         return moved
 
 

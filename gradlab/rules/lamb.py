@@ -1,4 +1,4 @@
-"""Lamb: Adam whose steps are as long as the weights."""
+"""Lamb: Adam whose steps are scaled by the norm of the weights."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ class Lamb(SizedRule):
         update = update + self.weight_decay * w
         w_norm = xp.sqrt((w * w).sum())
         update_norm = xp.sqrt((update * update).sum())
-        is_usual = (w_norm > 0) & (update_norm > 0)
-        ratio = xp.where(is_usual, w_norm / xp.where(is_usual, update_norm, one), one)
+        has_norms = (w_norm > 0) & (update_norm > 0)
+        ratio = xp.where(has_norms, w_norm / xp.where(has_norms, update_norm, one), one)
         return w - ratio * lr * update, (m, v)

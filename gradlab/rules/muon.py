@@ -60,11 +60,11 @@ def orthogonalize(
     if is_tall:
         x = x.T
     xp = namespace(x)
-    number = x.dtype.type
+    as_type = x.dtype.type
     norm = xp.sqrt((x * x).sum())
-    x = x / (xp.maximum(norm, number(epsilon)) if epsilon_is_floor else norm + number(epsilon))
+    x = x / (xp.maximum(norm, as_type(epsilon)) if epsilon_is_floor else norm + as_type(epsilon))
     for triple in _triples(coefficients, steps):
-        a, b, c = map(number, triple)
+        a, b, c = map(as_type, triple)
         s = x @ x.T
         x = a * x + (b * s + c * s @ s) @ x
     return x.T if is_tall else x
@@ -101,7 +101,8 @@ class Muon(Rule):
     of `orthogonalize`, which divides by the larger of norm and epsilon in torch's form.
 
     Weights that aren't matrices are stepped by the rule `others`, and so are those whose name holds
-    one of the regular expressions `excluded`: embeddings and last layers, usually.
+    one of the regular expressions `excluded`: embeddings and last layers, usually. `share` is that of
+    `Adam`: 1 - momentum, for callers that round it in another way, in the form of Keras.
 
     Shapes: w, g, m (rows, columns). Slots: m, from 0; of other weights those of `others`. A tensor
     rule. Raises ValueError for a form or an adjust_lr that is none of these. Differs from torch: it
@@ -130,6 +131,7 @@ class Muon(Rule):
     adjust_lr: Literal["match_rms_adamw", "original", "width"] = "match_rms_adamw"
     norm_epsilon: float = 1e-7
     momentum_power: float = 0.0
+    share: float | None = None
     slots: ClassVar[dict[str, float | str]] = {"m": 0.0}
     is_row_local: ClassVar[bool] = False
     depends_on_weights: ClassVar[bool] = True
@@ -174,6 +176,10 @@ class Muon(Rule):
         """The hyperparameters by name, with the config of `others`."""
         return {**super().get_config(), "others": self.others.get_config()}
 
+    def _in(self, dtype: Any) -> Self:
+        # The rate of the entries is multiplied in float32 where w has 16 bits.
+        return dataclasses.replace(super()._in(dtype), rms_rate=self.rms_rate)
+
     def step(self, w: Array, slots: Slots, g: Array, lr: Array) -> tuple[Array, Slots]:
         m, ahead = self._update_momentum(slots[0], g)
         update = orthogonalize(
@@ -190,7 +196,9 @@ class Muon(Rule):
         """Return the momentum and the matrix to orthogonalize."""
         one = m.dtype.type(1)
         if self.form == "keras3":
-            m = m + (g + m * (self.momentum - one))
+            share = one - self.momentum if self.share is None else self.share
+            # momentum * m + g in the order in which Keras rounds it.
+            m = m + (g - m * share)
             return m, g + self.momentum * m if self.use_nesterov else m
         if self.form == "torch":
             m = m + (g - m) * (one - self.momentum)

@@ -53,7 +53,7 @@ from .._base.types import Namespace, Number
 from ..errors import InvalidArgumentError, PrecisionWarning, warn
 
 Slots: TypeAlias = tuple[Array, ...]
-Shared: TypeAlias = Mapping[str, Number]  # float32 scalars by field name
+Shared: TypeAlias = Mapping[str, Number]  # scalars by field name
 
 
 @dataclasses.dataclass(frozen=True)

@@ -247,6 +247,25 @@ def test_muon(tf: Any, dtype: str) -> None:
         play(Library(tf, "keras3"), "Muon", settings, rng, shapes, dtype)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("momentum", [0.95, 0.7])
+def test_muons_momentum_has_the_same_bits(tf: Any, dtype: str, momentum: float) -> None:
+    rng = np.random.default_rng(4)
+    library = Library(tf, "keras3")
+    settings = {"momentum": momentum, "rms_rate": None, "weight_decay": None}
+    start = rng.normal(size=(3, 4)).astype(DTYPES[dtype])
+    with gl.variable_collection():
+        theirs = library.optimizers.Muon(0.1, **settings)
+        mine = make_gl("Muon", "keras3", 0.1, **settings)
+        variable, own = library.variable(start, "w"), gl.Variable(start, name="w")
+        for _ in range(5):
+            g = rng.normal(size=(3, 4)).astype(DTYPES[dtype])
+            assert step_both(library, theirs, mine, [variable], [own], [g])
+        (expected,) = (w.numpy() for w in theirs.variables if w.path.endswith("momentum"))
+
+        np.testing.assert_array_equal(mine.get_slot(own, "momentum").numpy(), expected)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("version", ["legacy", "rewrite", "keras3"])
 def test_loss_scale_optimizer(tf: Any, version: str, dtype: str) -> None:

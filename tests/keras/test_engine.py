@@ -1,7 +1,10 @@
 """One optimizer, whichever the version: its settings, its steps, and its pure form."""
 
+import copy
 import logging
+import os
 import threading
+import warnings
 from functools import partial
 from typing import Any
 
@@ -447,3 +450,32 @@ def test_shapes_are_checked() -> None:
 def test_transformers_come_last() -> None:
     opt = SGD(1.0, gradient_transformers=[lambda pairs: [(2 * g, w) for g, w in pairs]])
     assert opt.step(jnp.zeros(1), opt.init(jnp.zeros(1)), jnp.ones(1))[0].tolist() == [-2.0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_copy_has_the_same_lock_in_a_forked_child() -> None:
+    opt = SGD()
+    again = copy.copy(opt)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # JAX warns of any fork
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if opt._engine.lock is again._engine.lock else 1)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("before", ["a schedule", "a function"])
+def test_a_number_in_the_place_of_a_schedule_is_saved(before: str) -> None:
+    schedule = gl.schedules.ExponentialDecay(1.0, 1, 0.5)
+    v = gl.Variable([1.0], name="v")
+    opt = SGD(schedule if before == "a schedule" else lambda: 1.0)
+    opt.apply_gradients([(F([1.0]), v)])
+    opt.learning_rate = 0.5
+    state = opt.state_dict()
+    opt.learning_rate = 0.25
+    opt.load_state_dict(state)
+
+    assert float(opt.learning_rate) == 0.5
+    opt.apply_gradients([(F([1.0]), v)])
+    assert v.numpy().tolist() == [-0.5]

@@ -426,3 +426,14 @@ def test_a_state_notes_which_variables_do_not_decay(version: Any) -> None:
         gl.errors.StateWarning, match="without weight decay was 'bias, 1 variables', is ''"
     ):
         other.load_state_dict(saved.state_dict(), [v])
+
+
+def test_in_a_graph_averages_are_taken_at_once() -> None:
+    with gl.Graph().as_default():
+        v = _v([4.0])
+        opt = SGD(1.0, semantics="keras3", use_ema=True, ema_momentum=0.5)
+        step = opt.apply_gradients([(F([1.0]), v)])
+        step.run(), step.run()
+        opt.finalize_variable_values([v])
+
+    assert v.numpy().tolist() == [2.5]

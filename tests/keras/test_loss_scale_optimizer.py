@@ -335,3 +335,83 @@ def test_another_multiplier_than_2_is_refused() -> None:
     }
     with pytest.raises(ValueError, match="whose multiplier is not 2"):
         LossScaleOptimizer.from_config(config)
+
+
+def test_in_a_graph_weights_are_set_at_once() -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable([1.0], name="v")
+        opt = _make("keras3")
+        opt.build([v])
+        weights = opt.get_weights()
+        opt.set_weights([x + 1 for x in weights])
+
+    for now, before in zip(opt.get_weights(), weights, strict=True):
+        np.testing.assert_array_equal(now, before + 1)
+
+
+def test_weights_of_another_shape_change_nothing() -> None:
+    v = gl.Variable([1.0], name="v")
+    opt = LossScaleOptimizer(SGD(0.5, momentum=0.5, semantics="keras3"), initial_scale=8.0)
+    opt.build([v])
+    before = opt.get_weights()
+    names = [w.name for w in opt.weights]
+    weights = [x + 1 for x in before]
+    weights[names.index("loss_scale_optimizer/dynamic_scale:0")] = F([1.0, 2.0])
+    with pytest.raises(ValueError, match="shape"):
+        opt.set_weights(weights)
+
+    for now, then in zip(opt.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+@pytest.mark.parametrize("version", ["rewrite", "keras3"])
+def test_a_first_step_that_raises_builds_nothing(version: Any) -> None:
+    v = gl.Variable([1.0], name="v", constraint=lambda w: w[:0])
+    w = gl.Variable([1.0], name="w")
+    opt = _make(version)
+    with pytest.raises(ValueError, match="shape"):
+        opt.apply_gradients([(F([8.0]), v)])
+
+    assert not opt.built
+    opt.apply_gradients([(F([8.0]), w)])
+    assert w.numpy().tolist() == ([0.5] if version == "keras3" else [-3.0])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_gradients_on_replicas_may_be_lists(version: Any) -> None:
+    two = gl.keras.replicas(2)
+    with two.scope():
+        v = gl.Variable([10.0], name="v")
+        opt = _make(version)
+    two.apply_gradients(opt, [[([4.0], v)], [([4.0], v)]])
+
+    after = 9.5 if version == "keras3" else 6.0
+    assert [x.tolist() for x in two.values(v)] == [[after], [after]]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("limits", [{}, {"clipnorm": 1.0}, {"clipvalue": 0.5}])
+def test_jax_in_double_precision(version: Any, limits: dict[str, float]) -> None:
+    def step(value: Any, g: Any) -> np.ndarray:
+        v = gl.Variable(value, name="v")
+        opt = LossScaleOptimizer(SGD(0.5, semantics=version, **limits), initial_scale=3.0)
+        grads = [g] if version == "keras3" else opt.get_unscaled_gradients([g])
+        opt.apply_gradients(zip(grads, [v], strict=True))
+        return v.numpy()
+
+    value, g = np.float64([1.0, 1 / 3]), np.float64([0.1, 0.7])
+    with jax.enable_x64(True):
+        on_jax = jnp.asarray(value), jnp.asarray(g)
+    of_jax = step(*on_jax)
+
+    assert of_jax.dtype == np.float64
+    np.testing.assert_allclose(of_jax, step(value, g), rtol=1e-14)
+
+
+def test_the_scaled_loss_of_jax_in_double_precision() -> None:
+    with jax.enable_x64(True):
+        loss = jnp.asarray(np.float64(0.1))
+    scaled = LossScaleOptimizer(SGD(), initial_scale=3.0).get_scaled_loss(loss)
+
+    assert scaled.dtype == np.float64
+    assert float(scaled) == pytest.approx(0.1 * 3.0, rel=1e-15)

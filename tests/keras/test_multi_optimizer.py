@@ -1,6 +1,7 @@
 """Keras 3's MultiOptimizer and OptimizerMap."""
 
 import copy
+import threading
 from typing import Any
 
 import jax
@@ -127,6 +128,9 @@ def test_a_step_that_raises_changes_nothing() -> None:
 
     assert [v.numpy().tolist() for v in variables] == [[1.0, 2.0]] * 3
     assert [o.iterations.numpy() for o in (opt, *opt.optimizers)] == [0, 0, 0]
+    assert [o.built for o in (opt, *opt.optimizers)] == [False, False, False]
+    _step(opt, _variables())  # others than those of the call that raised
+    assert opt.iterations.numpy() == 1
 
 
 def test_gradients_that_are_refused() -> None:
@@ -147,6 +151,11 @@ def test_what_cannot_be_chosen() -> None:
         MultiOptimizer(lambda v: SGD()).build(_variables())
     with pytest.raises(ValueError, match="is of semantics 'keras3'"):
         MultiOptimizer(OptimizerMap(_sgd()), semantics="legacy")
+    for version in ("legacy", "rewrite"):
+        with pytest.raises(ValueError, match='takes "keras3" only'):
+            MultiOptimizer(OptimizerMap(SGD(semantics=version)))
+    with pytest.raises(ValueError, match="LossScaleOptimizer cannot be used inside"):
+        MultiOptimizer(OptimizerMap(LossScaleOptimizer(_sgd())))
 
 
 def test_the_learning_rate_is_that_of_the_inner_optimizers() -> None:
@@ -288,3 +297,116 @@ def test_a_loss_scale_optimizer_goes_around_it() -> None:
     assert variables[0].numpy().tolist() == [0.0, 3.0]
     assert variables[2].numpy().tolist() == [1.5, 0.0]
     assert float(opt.loss_scale) == 2.0
+
+
+def test_changes_of_a_config_are_of_all_optimizers() -> None:
+    config = OptimizerMap(_sgd(0.25), {"head": _adam(0.25)}).get_config()
+    changed = OptimizerMap.from_config(config, learning_rate=0.5)
+
+    rates = [float(changed[name].learning_rate) for name in ("w", "head")]
+    assert rates == [0.5, 0.5]
+
+
+def test_an_unbuilt_copy_chooses_among_its_own_optimizers() -> None:
+    variables = _variables()
+    opt = MultiOptimizer(OptimizerMap(_sgd(), {"encoder/.*": _adam()}))
+    again = copy.copy(opt)
+    again.optimizers[1].clipnorm = 2.0
+    again.build(variables)
+
+    assert len(again.optimizers) == len(opt.optimizers) == 2
+    assert again.get_config()["optimizer_map"]["config"]["default_optimizer"]["config"]["clipnorm"]
+    assert opt.optimizers[1].clipnorm is None
+
+
+@pytest.mark.parametrize("choices", [[], [0, 1, 2], [0, 1, -1], [0, 1, "1"]])
+def test_a_state_with_other_choices_is_refused(choices: Any) -> None:
+    variables = _variables()
+    opt = MultiOptimizer(OptimizerMap(_sgd(), {"encoder/.*": _adam()}))
+    _step(opt, variables)
+    state = opt.state_dict()
+    state["choices"] = choices
+    with pytest.raises(ValueError, match="choices"):
+        opt.load_state_dict(state)
+    _step(opt, variables)
+
+    assert opt.iterations.numpy() == 2
+
+
+def test_a_state_that_is_refused_chooses_nothing() -> None:
+    variables = _variables()
+    a, b = _sgd(loss_scale_factor=2.0), _adam()
+    opt = MultiOptimizer(lambda v: a if v.path == "head" else b)
+    _step(opt, variables)
+    state = opt.state_dict()
+    c, d = _sgd(loss_scale_factor=2.0), _adam()
+    again = MultiOptimizer(lambda v: c if v.path == "head" else d)
+    with pytest.raises(ValueError, match="nothing was loaded"):
+        again.load_state_dict({**state, "optimizers": state["optimizers"][:1]}, variables)
+    assert again.optimizers == [] and c.loss_scale_factor == 2.0
+
+    again.load_state_dict(state, variables)
+    assert len(again.optimizers) == 2 and c.loss_scale_factor is None
+    _step(again, variables)
+    assert again.iterations.numpy() == 2
+
+
+def test_weights_of_another_shape_change_nothing() -> None:
+    variables = _variables()
+    opt = MultiOptimizer(OptimizerMap(_sgd(), {"encoder/.*": _adam()}))
+    opt.build(variables)
+    before = opt.get_weights()
+    with pytest.raises(ValueError, match="shape"):
+        opt.set_weights([*(x + 1 for x in before[:-1]), F([1.0, 2.0, 3.0])])
+
+    for now, then in zip(opt.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+def test_no_deadlock_beside_an_optimizer_of_the_same_variables() -> None:
+    variables = sorted(_variables(), key=id)
+    last, first = variables[-1], variables[0]
+    opt = MultiOptimizer(lambda v: chosen[v])
+    chosen = {last: _sgd(0.0), first: _sgd(0.0)}  # parts against the order of the variables
+    other = _sgd(0.0)
+    opt.build([last, first])
+    zeros = [(F([0.0, 0.0]), v) for v in (last, first)]
+
+    def repeat(optimizer: Any) -> None:
+        for _ in range(300):
+            optimizer.apply_gradients(zeros)
+
+    threads = [
+        threading.Thread(target=repeat, args=(optimizer,), daemon=True)
+        for optimizer in (opt, other)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+
+    assert not any(thread.is_alive() for thread in threads)
+    assert (opt.iterations.numpy(), other.iterations.numpy()) == (300, 300)
+
+
+def test_a_loss_scale_optimizer_holds_the_inner_optimizers_first() -> None:
+    v = gl.Variable([1.0, 2.0], name="v")
+    sgd = _sgd(0.0)
+    opt = LossScaleOptimizer(MultiOptimizer(OptimizerMap(sgd)))
+    zeros = [(F([0.0, 0.0]), v)]
+
+    def repeat(optimizer: Any) -> None:
+        for _ in range(300):
+            optimizer.apply_gradients(zeros)
+
+    threads = [
+        threading.Thread(target=repeat, args=(optimizer,), daemon=True) for optimizer in (opt, sgd)
+    ]
+    opt.build([v])
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+
+    assert not any(thread.is_alive() for thread in threads)
+    assert sgd.iterations.numpy() == 600

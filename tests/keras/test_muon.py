@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -17,7 +18,7 @@ def _slots(opt: Any, *variables: gl.Variable) -> list[list[str]]:
     """Return the slots of each variable after it was built."""
     opt.build(variables)
     names = ("momentum", "velocity")
-    return [[n for n in names if n in opt._engine.weights.of(v)] for v in variables]
+    return [[n for n in names if n in opt._engine.weights.slots_of(v)] for v in variables]
 
 
 @pytest.mark.parametrize(
@@ -167,3 +168,9 @@ def test_replicas_step_together() -> None:
 
     for value in two.values(v):
         np.testing.assert_array_equal(value, w.numpy())
+
+
+def test_in_16_bits_the_rate_of_entries_is_not_rounded() -> None:
+    rule = gl.rules.Muon(rms_rate=0.3)
+
+    assert rule._in(np.dtype(ml_dtypes.bfloat16)).rms_rate == 0.3

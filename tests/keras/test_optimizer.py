@@ -112,9 +112,8 @@ def test_get_gradients() -> None:
         SGD().get_gradients(_square(v), [v])
     with gl.Graph().as_default():
         v, w = gl.Variable([1.5, 2.0], name="v"), gl.Variable([1.0], name="w")
-        assert [g.tolist() for g in SGD(clipnorm=1.0).get_gradients(_square(v), [v])] == [
-            [3.0, 4.0]
-        ]
+        (g,) = SGD(clipnorm=1.0).get_gradients(_square(v), [v])
+        assert g.eval().tolist() == [3.0, 4.0]
         (clipped,) = SGD(clipnorm=1.0, semantics="tf2.3").get_gradients(_square(v), [v])
         np.testing.assert_allclose(clipped, [0.6, 0.8], rtol=1e-6)
         with pytest.raises(ValueError, match="does not depend on w"):
@@ -173,3 +172,25 @@ def test_complex_weights_as_in_tf_keras(name: str, loss: str, dtype: str) -> Non
     np.testing.assert_allclose(
         mine.numpy(), want.numpy(), rtol=1e-6 if dtype == "complex64" else 1e-13
     )
+
+
+def test_gradients_of_get_gradients_are_computed_at_every_run() -> None:
+    with gl.Graph().as_default():
+        v = gl.Variable([3.0], name="v")
+        opt = SGD(0.1, semantics="tf2.3")
+        grads = opt.get_gradients(_square(v), [v])
+        operation = opt.apply_gradients(zip(grads, [v], strict=True))
+        operation.run(), operation.run()
+    assert v.numpy() == pytest.approx(3 * 0.8 * 0.8)
+
+
+def test_transformers_cannot_be_set_beside_a_limit() -> None:
+    opt = SGD(clipnorm=1.0)
+    with pytest.raises(ValueError, match="clipnorm cannot be set beside gradient_transformers"):
+        opt.gradient_transformers = [lambda pairs: pairs]
+    opt.clipnorm = None
+    opt.gradient_transformers = [lambda pairs: [(2 * g, v) for g, v in pairs]]
+    v = gl.Variable([1.0])
+    opt.learning_rate = 0.5
+    opt.apply_gradients([(F([1.0]), v)])
+    assert v.numpy().tolist() == [0.0]

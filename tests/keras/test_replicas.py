@@ -9,7 +9,7 @@ import pytest
 import gradlab as gl
 from gradlab.errors import KerasWarning
 from gradlab.keras import SGD, Adagrad, replicas
-from gradlab.keras.replicas import divided, summed
+from gradlab.keras.replicas import divide_gradient, sum_gradients
 from tests.differences import differs
 
 F = np.float32
@@ -201,7 +201,7 @@ def _slices(value: float, row: int) -> gl.IndexedSlices:
 
 
 def test_dense_gradients_are_added_and_slices_joined() -> None:
-    (g, v), (s, t), (none, _) = summed(
+    (g, v), (s, t), (none, _) = sum_gradients(
         [[(F([k, 1.0]), V), (_slices(k, 1), T), (None, V)] for k in (1.0, 2.0, 4.0)]
     )
     assert (g.tolist(), v, t, none) == ([7, 3], V, T, None)
@@ -213,9 +213,9 @@ def test_dense_gradients_are_added_and_slices_joined() -> None:
 
 
 def test_a_mean_keeps_the_dtype_and_the_rows() -> None:
-    half = divided(np.float16([3.0]), 2)
-    assert (half.dtype, half.tolist(), divided(None, 2)) == (np.float16, [1.5], None)
-    by_rows = divided(_slices(3.0, 1), 2)
+    half = divide_gradient(np.float16([3.0]), 2)
+    assert (half.dtype, half.tolist(), divide_gradient(None, 2)) == (np.float16, [1.5], None)
+    by_rows = divide_gradient(_slices(3.0, 1), 2)
     assert (by_rows.values.tolist(), by_rows.indices.tolist()) == ([[1.5]], [1])
 
 
@@ -234,4 +234,21 @@ def test_a_mean_keeps_the_dtype_and_the_rows() -> None:
 )
 def test_gradients_of_another_kind_are_refused(lists: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        summed(lists)
+        sum_gradients(lists)
+
+
+@pytest.mark.parametrize("version", ["tf2.3", "legacy", "rewrite", "keras3"])
+def test_in_a_graph_replicas_step_at_once(version: Any) -> None:
+    values = []
+    for collection in (gl.variable_collection(), gl.Graph().as_default()):
+        with collection:
+            two = replicas(2)
+            with two.scope():
+                v = gl.Variable([1.0], name="v")
+                opt = SGD(0.5, momentum=0.5, semantics=version)
+            two.assign(v, [2.0])
+            for _ in range(2):
+                two.apply_gradients(opt, [[([1.0], v)], [([1.0], v)]])
+            values.append([two.values(v), opt.get_weights()])
+
+    np.testing.assert_equal(values[1], values[0])

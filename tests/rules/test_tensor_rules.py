@@ -201,3 +201,12 @@ def test_clippy_moves_no_weight_by_more_than_its_share() -> None:
 
     assert (abs(new - w) <= 0.25 * abs(w) + 1e-12).all()
     np.testing.assert_allclose((abs(new - w) / abs(w)).max(), 0.25)
+
+
+def test_adafactor_of_a_vector_needs_its_own_rule() -> None:
+    w = np.ones(3, np.float32)
+    with pytest.raises(ValueError, match=r"take rule\.for_weights"):
+        Adafactor().init(w)
+
+    rule = Adafactor().for_weights("bias", w.shape)
+    assert [slot.shape for slot in rule.init(w)] == [(3,)]
