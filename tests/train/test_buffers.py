@@ -164,6 +164,20 @@ def test_a_loan_keeps_an_array_as_it_is_until_it_ends() -> None:
     assert buffer.array.tolist() == [2, 2, 2]
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_an_error_while_a_step_writes_leaves_the_value_read_only(is_shared: bool) -> None:
+    v = gl.Variable(np.ones(SHAPE, np.float32))
+    v._buffer.is_shared = is_shared
+
+    with pytest.raises(MemoryError), v._buffer.overwrite():
+        raise MemoryError
+    with pytest.raises(ValueError, match="broadcast"):
+        v._buffer.write_rows(np.array([0]), np.ones(SHAPE[1] + 1))
+
+    assert not v.value.flags.writeable
+    assert (v.value == 1).all()
+
+
 def test_a_missing_name_is_an_attribute_error() -> None:
     v = gl.Variable([1.0], name="v")
     with pytest.raises(AttributeError, match="'Variable' object has no attribute 'gradient'"):
