@@ -47,6 +47,8 @@ _run: ContextVar[_Run | None] = ContextVar("gradlab_run", default=None)
 recorder: ContextVar[Any] = ContextVar("gradlab_recorder", default=None)  # a GradientTape
 
 
+_PYTHON_NUMBERS = frozenset({bool, int, float, complex})
+
 # NumPy's functions of a shape, which is known without a run, and while a loss is traced.
 SHAPE_FUNCTIONS: dict[Any, Callable[[tuple[int, ...]], Any]] = {
     np.shape: tuple,
@@ -269,7 +271,7 @@ def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _split(first: Any, whole: Tensor, path: tuple[Any, ...]) -> Any:
     """Return a tensor for each array in the value of `whole`."""
     if isinstance(first, list | tuple):
-        return type(first)(_split(x, whole, (*path, k)) for k, x in enumerate(first))
+        return rebuild_like(first, [_split(x, whole, (*path, k)) for k, x in enumerate(first)])
     if isinstance(first, IndexedSlices):
         values, indices = (
             _split(getattr(first, name), whole, (*path, name)) for name in ("values", "indices")
@@ -291,15 +293,24 @@ def _pick(value: Any, path: tuple[Any, ...]) -> Any:
 def map_leaves(change: Callable[[Any], Any], x: Any) -> Any:
     """Return `x` with `change(leaf)` for everything in its lists, tuples, dicts and slices."""
     if isinstance(x, list | tuple):
-        items = [map_leaves(change, item) for item in x]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        return rebuild_like(x, [map_leaves(change, item) for item in x])
     if isinstance(x, dict):
         return {key: map_leaves(change, item) for key, item in x.items()}
     if isinstance(x, IndexedSlices):
         values = change(x.values)
         indices = change(x.indices)
-        return x if values is x.values else x.with_parts(values, indices)
+        if values is x.values and indices is x.indices:
+            return x
+        return x.with_parts(values, indices)
     return change(x)
+
+
+def rebuild_like(sequence: Any, items: Sequence[Any]) -> Any:
+    """Return a list, tuple or named tuple, of the type of `sequence`, of these items."""
+    kind = type(sequence)
+    if hasattr(sequence, "_fields"):  # a named tuple
+        return kind(*items)
+    return kind(items)
 
 
 def deferrable(function: Callable[P, R]) -> Callable[P, R]:
@@ -332,14 +343,16 @@ def _is_any_described(items: Any) -> bool:
             if x.is_described:
                 return True
         elif isinstance(x, list | tuple):
-            is_data = bool(x) and isinstance(x[0], int | float)  # which may be long
-            if not is_data and _is_any_described(x):
+            # Numbers alone are data, and may be many.
+            if not _PYTHON_NUMBERS.issuperset(map(type, x)) and _is_any_described(x):
                 return True
         elif isinstance(x, dict):
             if _is_any_described(x.values()):
                 return True
-        elif isinstance(x, IndexedSlices) and isinstance(x.values, Tensor) and not is_running():
-            return True
+        elif isinstance(x, IndexedSlices):
+            parts = (x.values, x.indices)
+            if not is_running() and any(isinstance(part, Tensor) for part in parts):
+                return True
     return False
 
 

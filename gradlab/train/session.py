@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from .._base.slices import IndexedSlices
-from .._base.tensors import Update, new_run, to_numpy
+from .._base.tensors import Update, new_run, rebuild_like, to_numpy
 from .graph import Graph, Operation, get_default_graph, no_op
 from .variable import Variable, current_collection, global_variables
 
@@ -153,8 +153,7 @@ def _map_leaves(change: Callable[[Any], Any], fetches: Any) -> Any:
     if isinstance(fetches, dict):
         return {key: _map_leaves(change, item) for key, item in fetches.items()}
     if isinstance(fetches, list | tuple):
-        items = [_map_leaves(change, item) for item in fetches]
-        return type(fetches)(*items) if hasattr(fetches, "_fields") else type(fetches)(items)
+        return rebuild_like(fetches, [_map_leaves(change, item) for item in fetches])
     return change(fetches)
 
 
