@@ -387,5 +387,9 @@ def _list_leaves(x: Any) -> list[Any]:
 
 def to_numpy(x: Any) -> Any:
     """Return an array as NumPy's own, a scalar as one of NumPy's scalars, as `Session.run` does."""
-    array = np.array(x)
+    return unwrap_scalar(np.array(x))
+
+
+def unwrap_scalar(array: np.ndarray) -> Any:
+    """Return an array without axes as one of NumPy's scalars, others as they are."""
     return array[()] if array.shape == () else array

@@ -135,7 +135,7 @@ def _compute(leaf: Any) -> Any:
     if isinstance(leaf, IndexedSlices):
         return IndexedSlices(_compute(leaf.values), _compute(leaf.indices), leaf.dense_shape)
     if isinstance(leaf, Variable):
-        return to_numpy(leaf.value)
+        return leaf.eval()
     return to_numpy(leaf() if callable(leaf) else leaf)
 
 

@@ -40,7 +40,7 @@ from .._base.tensors import (
     recorder,
     refuse_jax,
     take_first,
-    to_numpy,
+    unwrap_scalar,
 )
 from ..errors import InvalidArgumentError
 from .buffers import Buffer
@@ -89,9 +89,10 @@ class Variable(Described, _Operators):
     Usable in NumPy and jax.numpy expressions. `value` is a read-only array that never changes: an
     update makes a new one, or writes into memory that was never handed out. So several threads may
     read and differentiate one variable. A step by rows copies the table if `value` was read since
-    the last step; `v[ids]` and `v.numpy()` don't cost that. Arrays of the other byte order become
-    this machine's. After Ctrl-C in the middle of an update, and in a child forked while another
-    thread was in the middle of one, make a new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
+    the last step; `v[ids]`, `v.numpy()` and `v.eval()` don't cost that. Arrays of the other byte
+    order become this machine's. After Ctrl-C in the middle of an update, and in a child forked
+    while another thread was in the middle of one, make a new variable. Source: `tf.Variable`,
+    TensorFlow 2.21 (2026).
 
     >>> v = Variable([1.0, 2.0], name="v")
     >>> (v * 2 + np.ones(2, np.float32)).tolist(), v.name
@@ -182,7 +183,8 @@ class Variable(Described, _Operators):
 
     def eval(self, session: Any = None) -> Any:
         """Return the value, as `gl.Session.run` does; sessions have no variables of their own."""
-        return to_numpy(self._buffer.share())
+        # A copy, because after `share` the next step would need new memory.
+        return unwrap_scalar(self.numpy())
 
     def assign(self, value: Any) -> Any:
         """Set the value, cast to this dtype.
@@ -316,7 +318,7 @@ class Variable(Described, _Operators):
 
     def __getitem__(self, index: Any) -> Array:
         if self.is_described:
-            rows: Array = describe(lambda: self.value[index])
+            rows: Array = describe(lambda i: self.value[i], index)
             return rows
         return self._buffer.take(index) if _tape.get() is None else self.value[index]
 

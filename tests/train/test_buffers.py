@@ -104,6 +104,21 @@ def test_rows_are_written_into_memory_that_was_not_handed_out(module: ModuleType
     assert address(v) != place
 
 
+@IN_NUMPY_AND_JAX
+def test_a_variable_that_a_session_fetches_is_stepped_in_place(module: ModuleType) -> None:
+    with gl.Graph().as_default(), gl.Session() as sess:
+        v = gl.Variable(module.ones(SHAPE, np.float32))
+        g = gl.IndexedSlices(np.ones((1, 2), np.float32), [0], SHAPE)
+        op = gl.train.GradientDescentOptimizer(0.5).apply_gradients([(g, v)])
+        sess.run(op)
+        place = address(v)
+
+        for _ in range(3):
+            _, fetched = sess.run([op, v])
+            assert v.eval().shape == fetched.shape == SHAPE
+            assert address(v) == place
+
+
 def test_a_dense_numpy_step_writes_into_memory_that_was_not_handed_out() -> None:
     v = gl.Variable(np.ones(SHAPE, np.float32))
     opt = gl.train.MomentumOptimizer(0.5, 0.9)
