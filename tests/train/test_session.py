@@ -114,6 +114,19 @@ def test_slices_stay_slices_through_a_clip(graph: gl.Graph) -> None:
     assert table.eval().tolist() == [[1, 1], [0.5, 0.5], [1, 1]]
 
 
+def test_slices_become_dense_in_each_run(graph: gl.Graph) -> None:
+    table = gl.Variable(np.ones((3, 1), np.float32))
+    (gradient,) = gl.gradients(gl.gather(table, [1, 1]) ** 2, [table])
+    dense = gradient.to_dense()
+    train_op = SGD(0.125).apply_gradients([(dense, table)])
+
+    with gl.Session() as sess:
+        fetched = [sess.run([dense, train_op])[0].ravel().tolist() for _ in range(2)]
+
+    assert fetched == [[0, 4, 0], [0, 2, 0]]
+    assert dense.shape == (3, 1)
+
+
 # Variables and their initial values
 
 
