@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, InvalidArgumentError
-from .arrays import Array, as_array, is_jax, is_traced, namespace
+from .arrays import Array, as_array, is_jax, is_traced, namespace, precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +118,11 @@ def _sum_rows(slices: IndexedSlices) -> Array:
             f"rows of shape {slices.values.shape[1:]} do not fit dense_shape {shape}"
         )
     slices.check_rows(shape[0], "the slices")
-    dense = namespace(slices.values).zeros(shape, slices.dtype)
-    if is_jax(dense):
-        return dense.at[slices.indices].add(slices.values)
+    if is_jax(slices.values):
+        with precision(slices.dtype):
+            zeros: Any = namespace(slices.values).zeros(shape, slices.dtype)
+            return zeros.at[slices.indices].add(slices.values)
+    dense = np.zeros(shape, slices.dtype)
     np.add.at(dense, np.asarray(slices.indices), np.asarray(slices.values))
     return dense
 
