@@ -18,7 +18,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
@@ -32,11 +32,19 @@ R = TypeVar("R")
 
 
 class _Run:
-    """What one run has computed; `is_replay`: values that a tape has recorded are computed again."""
+    """What one run has computed.
 
-    def __init__(self, is_replay: bool) -> None:
+    Args:
+        is_replay: whether values that a tape has recorded are computed again.
+        is_description: whether only shapes and dtypes are of use, so that updates aren't done.
+        outer: the context in which a run that is part of another one does its updates.
+    """
+
+    def __init__(self, is_replay: bool, is_description: bool, outer: Context | None) -> None:
         self.values: dict[Any, Any] = {}
         self.is_replay = is_replay
+        self.is_description = is_description
+        self.outer = outer
 
     def has(self, tensor: Tensor) -> bool:
         """Tell whether a tensor needs no more computing."""
@@ -142,8 +150,13 @@ class Tensor(Described, NDArrayOperatorsMixin):
                 waiting.extend(missing)
             else:
                 tensor = waiting.pop()
-                once(tensor, tensor._compute)
+                if tensor not in run.values:
+                    run.values[tensor] = tensor._compute_in(run)
         return run.values[self]
+
+    def _compute_in(self, run: _Run) -> Any:
+        """Compute the value in a run that has the inputs."""
+        return self._compute()
 
     def eval(self, session: Any = None) -> Any:
         """Compute the value, as `Session.run` does; sessions have no variables of their own."""
@@ -209,7 +222,19 @@ def refuse_jax(what: str) -> NoReturn:
 
 
 class Update(Tensor):
-    """A tensor that changes a variable when it's computed."""
+    """A tensor that changes a variable when it's computed: in one run once.
+
+    A derivative computes its loss again, in a run of its own (`is_part`). The update is done in the
+    run around that one, where it may have been done before, and its value is a constant to the
+    derivative, as that of `tf.compat.v1.assign`.
+    """
+
+    def _compute_in(self, run: _Run) -> Any:
+        if run.is_description:
+            return self._first
+        if run.outer is not None:
+            return run.outer.run(self)
+        return self._compute()
 
 
 def is_running() -> bool:
@@ -218,9 +243,18 @@ def is_running() -> bool:
 
 
 @contextmanager
-def new_run(is_replay: bool = False) -> Iterator[None]:
-    """Open a run: what is computed inside computes each tensor once."""
-    token = _run.set(_Run(is_replay))
+def new_run(
+    is_replay: bool = False, is_description: bool = False, is_part: bool = False
+) -> Iterator[None]:
+    """Open a run: what is computed inside computes each tensor once.
+
+    Args:
+        is_replay: whether values that a tape has recorded are computed again.
+        is_description: whether only shapes and dtypes are of use, so that updates aren't done.
+        is_part: whether updates are done in the run around this one.
+    """
+    outer = copy_context() if is_part else None
+    token = _run.set(_Run(is_replay, is_description, outer))
     try:
         yield
     finally:
@@ -239,7 +273,10 @@ def once(key: Any, compute: Callable[[], Any]) -> Any:
 
 
 def compute_now(x: Any) -> Any:
-    """Return `x` with the value of each tensor in its lists, tuples, dicts and slices."""
+    """Return `x` with the value of each tensor in its lists, tuples, dicts and slices, all of one run."""
+    if not is_running():
+        with new_run():
+            return compute_now(x)
     return map_leaves(lambda leaf: leaf() if isinstance(leaf, Tensor) else leaf, x)
 
 
@@ -260,9 +297,8 @@ def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     if is_running():
         return compute()
-    with new_run():
-        # Not the values now: that would compute all that comes before at each description, and
-        # would assign what an `Update` among the arguments assigns.
+    with new_run(is_description=True):
+        # Not the values now: that would compute all that comes before at each description.
         first = function(*take_first(args), **take_first(kwargs))
     inputs = [x for x in _list_leaves((args, kwargs)) if isinstance(x, Tensor)]
     return _split(first, Tensor(compute, first, recorder.get() is not None, inputs), ())

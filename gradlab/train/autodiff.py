@@ -49,15 +49,16 @@ class Tape:
         self.sites = 0  # gathers so far
 
     def __enter__(self) -> Tape:
-        self._token = _tape.set(self)
         # Tensors that the loss computes with are traced too, so those of the run outside don't fit.
-        self._run = new_run(is_replay=True)
+        # The run begins first, because what it leaves to the run outside isn't traced.
+        self._run = new_run(is_replay=True, is_part=True)
         self._run.__enter__()
+        self._token = _tape.set(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._run.__exit__(None, None, None)
         _tape.reset(self._token)
+        self._run.__exit__(None, None, None)
 
     def read(self, variable: Variable) -> Array:
         self.read_whole.add(id(variable))
@@ -85,7 +86,7 @@ def without_tape() -> Iterator[None]:
     """Inside, variables and tensors have their values, which aren't followed."""
     token = _tape.set(None)
     try:
-        with new_run():
+        with new_run(is_part=True):
             yield
     finally:
         _tape.reset(token)
@@ -170,8 +171,13 @@ def gradients(
             grad_ys; an x is not a variable; a loss uses numpy on a variable.
         ValueError: grad_ys does not fit, or is of another dtype (a TypeError as well).
 
-    Threads may call it on the same variables at once. Source: `tf.gradients`, TensorFlow 2.21
-    (2026).
+    Threads may call it on the same variables at once.
+
+    Differs from TensorFlow: the loss is computed again for its derivatives, so in a `gl.Graph` each
+    call computes it once more in a run. One that draws random numbers draws others than the loss
+    that is fetched beside them. What is assigned is assigned once in a run.
+
+    Source: `tf.gradients`, TensorFlow 2.21 (2026).
 
     >>> v, w = Variable([1.0, -2.0], name="v"), Variable(1.0, name="w")
     >>> gradients(lambda: (v * v).sum(), [v, w])

@@ -138,7 +138,7 @@ class Graph(Collection):
             run_all(control_inputs)
             return run()
 
-        with new_run():
+        with new_run(is_description=True):
             value = first()
         return Update(update, value)
 

@@ -60,7 +60,8 @@ class Session:
 
         Tensors and variables are computed first, from the variables as they are, then operations
         and assignments run in the order of `fetches`. So `sess.run([train_op, loss])` gives the
-        loss before the step. Each tensor is computed once and each operation runs once.
+        loss before the step. Each tensor is computed once and each operation runs once; only
+        derivatives compute their loss again (`gl.gradients`).
 
         Args:
             fetches: an Operation, a Tensor, a Variable, a function without arguments (a decayed
