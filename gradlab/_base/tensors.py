@@ -35,7 +35,7 @@ class _Run:
     """What one run has computed.
 
     Args:
-        is_replay: whether values that a tape has recorded are computed again.
+        is_replay: whether recorded tensors are computed again, not taken at their recorded value.
         is_description: whether only shapes and dtypes are of use, so that updates aren't done.
         outer: the context in which a run that is part of another one does its updates.
     """
@@ -84,7 +84,7 @@ class Tensor(Described, NDArrayOperatorsMixin):
 
     Args:
         compute: function without arguments that computes the value.
-        first: the value now.
+        first: the value now, which gives shape and dtype.
         is_recorded: whether this stays the value, as under a GradientTape.
         inputs: tensors that it's computed from.
 
@@ -113,19 +113,19 @@ class Tensor(Described, NDArrayOperatorsMixin):
         inputs: Sequence[Tensor] = (),
     ) -> None:
         self._compute = compute
-        self._first = first
+        self._initial_value = first
         self._is_recorded = is_recorded
         self._inputs = tuple(inputs)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the value."""
-        return tuple(np.shape(self._first))
+        return tuple(np.shape(self._initial_value))
 
     @property
     def dtype(self) -> Any:
         """The dtype of the value."""
-        return as_array(self._first).dtype
+        return as_array(self._initial_value).dtype
 
     @property
     def is_described(self) -> bool:
@@ -141,7 +141,7 @@ class Tensor(Described, NDArrayOperatorsMixin):
             with new_run():
                 return self()
         if self._is_recorded and not run.is_replay:
-            return self._first
+            return self._initial_value
         # Inputs first, or a long program would be deeper than Python's stack.
         waiting = [self]
         while waiting:
@@ -231,7 +231,7 @@ class Update(Tensor):
 
     def _compute_in(self, run: _Run) -> Any:
         if run.is_description:
-            return self._first
+            return self._initial_value
         if run.outer is not None:
             return run.outer.run(self)
         return self._compute()
@@ -249,7 +249,7 @@ def new_run(
     """Open a run: what is computed inside computes each tensor once.
 
     Args:
-        is_replay: whether values that a tape has recorded are computed again.
+        is_replay: whether recorded tensors are computed again, not taken at their recorded value.
         is_description: whether only shapes and dtypes are of use, so that updates aren't done.
         is_part: whether updates are done in the run around this one.
     """
@@ -261,7 +261,7 @@ def new_run(
         _run.reset(token)
 
 
-def once(key: Any, compute: Callable[[], Any]) -> Any:
+def compute_once(key: Any, compute: Callable[[], Any]) -> Any:
     """Return what `compute` gives, for one key once in the run that is open, or in one of its own."""
     run = _run.get()
     if run is None:
@@ -282,7 +282,7 @@ def compute_now(x: Any) -> Any:
 
 def take_first(x: Any) -> Any:
     """Return `x` with the value that each tensor in it had when it was described."""
-    return map_leaves(lambda leaf: leaf._first if isinstance(leaf, Tensor) else leaf, x)
+    return map_leaves(lambda leaf: leaf._initial_value if isinstance(leaf, Tensor) else leaf, x)
 
 
 def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

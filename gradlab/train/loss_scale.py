@@ -115,7 +115,7 @@ class DynamicLossScale(LossScale):
         a step that isn't finite:    scale = max(scale / multiplier, 1);  good steps = 0
         `increment_period` good steps in a row:    scale = scale * multiplier;  good steps = 0
 
-    A scale that isn't finite any more isn't kept.
+    Where the product would not be finite, the scale stays.
 
     Args:
         initial_loss_scale: the scale of the first step; better too large than too small, because it
@@ -299,14 +299,14 @@ class MixedPrecisionLossScaleOptimizer(Wrapper):
         collection = current_collection()
         scope = name or self._name
         collection.check_scope(scope)
-        apply = partial(self._opt.apply_gradients, pairs, global_step, f"{scope}-wrapped")
+        run_inner = partial(self._opt.apply_gradients, pairs, global_step, f"{scope}-wrapped")
         if isinstance(collection, Graph):
-            apply = apply().run
+            run_inner = run_inner().run  # of the Operation that it describes
 
         def step() -> None:
             is_finite = bool(_is_all_finite([g for g, _ in compute_now(pairs)]))
             if is_finite:
-                apply()
+                run_inner()
             # After the step, which may raise: then the scale stays too.
             scale.learn(is_finite)
 

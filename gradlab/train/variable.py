@@ -46,7 +46,8 @@ from ..errors import InvalidArgumentError
 from .buffers import Buffer
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
-# `copies.follow` keeps a list in the memo of `copy.deepcopy`, which has ids for keys: this one's.
+# The memo of `copy.deepcopy` has ids of objects for keys. Under the id of this one `copies.follow`
+# keeps its list.
 FOLLOWERS = object()
 
 
@@ -157,9 +158,9 @@ class Variable(Described, _Operators):
             read: Array = tape.read(self)
             return read
         value = self._buffer.share()
-        tape = recorder.get()
-        if tape is not None:
-            tape.note_read(self, value)
+        recording = recorder.get()
+        if recording is not None:
+            recording.note_read(self, value)
         return value
 
     @property
@@ -435,11 +436,11 @@ class Collection:
         """Refuse what can't name an operation; outside a Graph no operation is named."""
 
     def finish(self, run: Callable[[], Any], name: str) -> Any:
-        """Run an update that has been described: here it happens at once and returns None."""
+        """Do an update at once and return None. A Graph returns an Operation that does it."""
         run()
 
     def fetch(self, run: Callable[[], Any], name: str) -> Any:
-        """Run an update that has a result, and return it."""
+        """Do an update at once and return its result. A Graph returns an Operation that does it."""
         return run()
 
     def describe_update(self, run: Callable[[], Any], first: Callable[[], Any]) -> Any:
