@@ -66,15 +66,15 @@ def checked_gradient(
         # computed changes no variable.
         is_description = current_collection().graph and not is_running()
         g = take_first(g) if is_description else compute_now(g)
-    sparse = isinstance(g, IndexedSlices)
-    values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
+    is_sparse = isinstance(g, IndexedSlices)
+    values = g.values if is_sparse else as_array(g, f"the gradient of {v.name}")
     if values.dtype != v.dtype:
         raise DTypeError(
             f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient"
         )
-    if sparse and v.constraint is not None and not whole_constraint:
+    if is_sparse and v.constraint is not None and not whole_constraint:
         raise RuntimeError(
             f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient"
         )
-    check_shape(g if sparse else values, v.shape, v.name)
-    return g if sparse else values
+    check_shape(g if is_sparse else values, v.shape, v.name)
+    return g if is_sparse else values

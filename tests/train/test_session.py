@@ -1,5 +1,6 @@
 """Sessions run the operations and compute the tensors of a Graph."""
 
+import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -158,6 +159,31 @@ def test_a_step_that_is_described_assigns_nothing(
         for runs in (1, 2):
             sess.run(train_op)
             assert count.eval() == runs
+
+
+def test_a_worker_that_describes_a_step_assigns_nothing(
+    graph: gl.Graph, counted: tuple[gl.Variable, gl.Tensor]
+) -> None:
+    count, count_up = counted
+    step = gl.train.create_global_step()
+    v = gl.Variable([8.0])
+    loss = v * v
+    pairs = [(gl.gradients(loss, [v])[0] * count_up, v)]
+    opt = gl.train.DropStaleGradientOptimizer(SGD(0.125), 0)
+    operations = []
+
+    def work() -> None:
+        opt.compute_gradients(loss, var_list=[v])
+        operations.append(opt.apply_gradients(pairs, step))
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    worker.join()
+    assert count.eval() == 0
+
+    gl.Session().run(operations)
+
+    assert count.eval() == 1
 
 
 def test_rows_that_an_assignment_chooses_assign_nothing_either(graph: gl.Graph) -> None:
