@@ -100,6 +100,7 @@ class Variable(Described, _Operators):
     ([3.0, 5.0], 'v:0')
     """
 
+    # Other modules of gradlab use these two, `_graph_key`, `_value` and `_fitting`.
     _lock: threading.RLock  # held by a step from its first read to its last write
     _buffer: Buffer
 
