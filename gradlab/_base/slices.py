@@ -100,12 +100,10 @@ class IndexedSlices:
 
     def to_dense(self) -> Array:
         """Return the whole tensor, rows of one index summed; ValueError without a `dense_shape`."""
-        if _is_described(self.values) or _is_described(self.indices):
-            # Not at the top of this file, because tensors know slices.
-            from .tensors import describe
-
-            dense: Array = describe(_sum_rows, self)
-            return dense
+        for part in (self.values, self.indices):
+            if _is_described(part):
+                dense: Array = part._compute_in_runs(_sum_rows, self)
+                return dense
         return _sum_rows(self)
 
 
@@ -121,7 +119,8 @@ def _sum_rows(slices: IndexedSlices) -> Array:
     if is_jax(slices.values):
         with precision(slices.dtype):
             zeros: Any = namespace(slices.values).zeros(shape, slices.dtype)
-            return zeros.at[slices.indices].add(slices.values)
+            sums: Array = zeros.at[slices.indices].add(slices.values)
+            return sums
     dense = np.zeros(shape, slices.dtype)
     np.add.at(dense, np.asarray(slices.indices), np.asarray(slices.values))
     return dense

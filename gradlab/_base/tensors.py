@@ -73,6 +73,10 @@ class Described:
         """Whether what is done with it now makes a tensor, rather than a value."""
         raise NotImplementedError(f"{type(self).__name__} must define is_described")
 
+    def _compute_in_runs(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return `function(*args)` as each run computes it, for slices, which don't know tensors."""
+        return describe(function, *args)
+
 
 class Tensor(Described, NDArrayOperatorsMixin):
     """A value of a `gl.Graph`, or of a `gl.GradientTape`: described once, computed when it's run.

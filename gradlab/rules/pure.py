@@ -81,7 +81,7 @@ def update(
     """
     tree, (weights, leaf_grads) = matched(state, values, grads)
     with_gradient = [k for k, g in enumerate(leaf_grads) if g is not None]
-    pairs = process([(leaf_grads[k], weights[k]) for k in with_gradient])
+    pairs = process([(g, w) for g, w in zip(leaf_grads, weights, strict=True) if g is not None])
     rule_now = rule.at(state["shared"])
     rate_for = cache(rate) if callable(rate) else lambda _: rate
     if names is None and rule_now.depends_on_weights:
