@@ -100,7 +100,8 @@ class IndexedSlices:
 
     def to_dense(self) -> Array:
         """Return the whole tensor, rows of one index summed; ValueError without a `dense_shape`."""
-        for part in (self.values, self.indices):
+        parts: tuple[Any, Any] = (self.values, self.indices)
+        for part in parts:
             if _is_described(part):
                 dense: Array = part._compute_in_runs(_sum_rows, self)
                 return dense
