@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, InvalidArgumentError
-from .arrays import Array, as_array, is_jax, is_traced, namespace
+from .arrays import Array, as_array, is_jax, is_traced, namespace, precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,24 +100,41 @@ class IndexedSlices:
 
     def to_dense(self) -> Array:
         """Return the whole tensor, rows of one index summed; ValueError without a `dense_shape`."""
-        if self.dense_shape is None:
-            raise ValueError("these IndexedSlices have no dense_shape; give one to make them dense")
-        if tuple(self.values.shape[1:]) != self.dense_shape[1:]:
-            raise InvalidArgumentError(
-                f"rows of shape {self.values.shape[1:]} do not fit dense_shape {self.dense_shape}"
-            )
-        self.check_rows(self.dense_shape[0], "the slices")
-        xp = namespace(self.values)
-        dense = xp.zeros(self.dense_shape, self.dtype)
-        if is_jax(dense):
-            return dense.at[self.indices].add(self.values)
-        np.add.at(dense, np.asarray(self.indices), np.asarray(self.values))
-        return dense
+        parts: tuple[Any, Any] = (self.values, self.indices)
+        for part in parts:
+            if _is_described(part):
+                dense: Array = part._compute_in_runs(_sum_rows, self)
+                return dense
+        return _sum_rows(self)
+
+
+def _sum_rows(slices: IndexedSlices) -> Array:
+    shape = slices.dense_shape
+    if shape is None:
+        raise ValueError("these IndexedSlices have no dense_shape; give one to make them dense")
+    if tuple(slices.values.shape[1:]) != shape[1:]:
+        raise InvalidArgumentError(
+            f"rows of shape {slices.values.shape[1:]} do not fit dense_shape {shape}"
+        )
+    slices.check_rows(shape[0], "the slices")
+    if is_jax(slices.values):
+        with precision(slices.dtype):
+            zeros: Any = namespace(slices.values).zeros(shape, slices.dtype)
+            sums: Array = zeros.at[slices.indices].add(slices.values)
+            return sums
+    dense = np.zeros(shape, slices.dtype)
+    np.add.at(dense, np.asarray(slices.indices), np.asarray(slices.values))
+    return dense
 
 
 def _to_array(x: Any, name: str) -> Any:
     """Return an array, or a tensor of a Graph as it is, which has a shape and a dtype too."""
-    return x if getattr(x, "is_described", False) else as_array(x, name)
+    return x if _is_described(x) else as_array(x, name)
+
+
+def _is_described(x: Any) -> bool:
+    """Tell whether this is a tensor of a Graph whose value isn't known yet."""
+    return bool(getattr(x, "is_described", False))
 
 
 def register() -> None:

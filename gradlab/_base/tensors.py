@@ -18,7 +18,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
@@ -32,11 +32,19 @@ R = TypeVar("R")
 
 
 class _Run:
-    """What one run has computed; `is_replay`: values that a tape has recorded are computed again."""
+    """What one run has computed.
 
-    def __init__(self, is_replay: bool) -> None:
+    Args:
+        is_replay: whether recorded tensors are computed again, not taken at their recorded value.
+        is_description: whether only shapes and dtypes are of use, so that updates aren't done.
+        outer: the context in which a run that is part of another one does its updates.
+    """
+
+    def __init__(self, is_replay: bool, is_description: bool, outer: Context | None) -> None:
         self.values: dict[Any, Any] = {}
         self.is_replay = is_replay
+        self.is_description = is_description
+        self.outer = outer
 
     def has(self, tensor: Tensor) -> bool:
         """Tell whether a tensor needs no more computing."""
@@ -46,6 +54,8 @@ class _Run:
 _run: ContextVar[_Run | None] = ContextVar("gradlab_run", default=None)
 recorder: ContextVar[Any] = ContextVar("gradlab_recorder", default=None)  # a GradientTape
 
+
+_PYTHON_NUMBERS = frozenset({bool, int, float, complex})
 
 # NumPy's functions of a shape, which is known without a run, and while a loss is traced.
 SHAPE_FUNCTIONS: dict[Any, Callable[[tuple[int, ...]], Any]] = {
@@ -63,6 +73,10 @@ class Described:
         """Whether what is done with it now makes a tensor, rather than a value."""
         raise NotImplementedError(f"{type(self).__name__} must define is_described")
 
+    def _compute_in_runs(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return `function(*args)` as each run computes it, for slices, which don't know tensors."""
+        return describe(function, *args)
+
 
 class Tensor(Described, NDArrayOperatorsMixin):
     """A value of a `gl.Graph`, or of a `gl.GradientTape`: described once, computed when it's run.
@@ -74,7 +88,7 @@ class Tensor(Described, NDArrayOperatorsMixin):
 
     Args:
         compute: function without arguments that computes the value.
-        first: the value now.
+        first: the value now, which gives shape and dtype.
         is_recorded: whether this stays the value, as under a GradientTape.
         inputs: tensors that it's computed from.
 
@@ -103,19 +117,19 @@ class Tensor(Described, NDArrayOperatorsMixin):
         inputs: Sequence[Tensor] = (),
     ) -> None:
         self._compute = compute
-        self._first = first
+        self._initial_value = first
         self._is_recorded = is_recorded
         self._inputs = tuple(inputs)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the value."""
-        return tuple(np.shape(self._first))
+        return tuple(np.shape(self._initial_value))
 
     @property
     def dtype(self) -> Any:
         """The dtype of the value."""
-        return as_array(self._first).dtype
+        return as_array(self._initial_value).dtype
 
     @property
     def is_described(self) -> bool:
@@ -131,7 +145,7 @@ class Tensor(Described, NDArrayOperatorsMixin):
             with new_run():
                 return self()
         if self._is_recorded and not run.is_replay:
-            return self._first
+            return self._initial_value
         # Inputs first, or a long program would be deeper than Python's stack.
         waiting = [self]
         while waiting:
@@ -140,8 +154,13 @@ class Tensor(Described, NDArrayOperatorsMixin):
                 waiting.extend(missing)
             else:
                 tensor = waiting.pop()
-                once(tensor, tensor._compute)
+                if tensor not in run.values:
+                    run.values[tensor] = tensor._compute_in(run)
         return run.values[self]
+
+    def _compute_in(self, run: _Run) -> Any:
+        """Compute the value in a run that has the inputs."""
+        return self._compute()
 
     def eval(self, session: Any = None) -> Any:
         """Compute the value, as `Session.run` does; sessions have no variables of their own."""
@@ -229,7 +248,19 @@ def refuse_python_value(what: str, kind: str) -> NoReturn:
 
 
 class Update(Tensor):
-    """A tensor that changes a variable when it's computed."""
+    """A tensor that changes a variable when it's computed: in one run once.
+
+    A derivative computes its loss again, in a run of its own (`is_part`). The update is done in the
+    run around that one, where it may have been done before, and its value is a constant to the
+    derivative, as that of `tf.compat.v1.assign`.
+    """
+
+    def _compute_in(self, run: _Run) -> Any:
+        if run.is_description:
+            return self._initial_value
+        if run.outer is not None:
+            return run.outer.run(self)
+        return self._compute()
 
 
 def is_running() -> bool:
@@ -238,16 +269,25 @@ def is_running() -> bool:
 
 
 @contextmanager
-def new_run(is_replay: bool = False) -> Iterator[None]:
-    """Open a run: what is computed inside computes each tensor once."""
-    token = _run.set(_Run(is_replay))
+def new_run(
+    is_replay: bool = False, is_description: bool = False, is_part: bool = False
+) -> Iterator[None]:
+    """Open a run: what is computed inside computes each tensor once.
+
+    Args:
+        is_replay: whether recorded tensors are computed again, not taken at their recorded value.
+        is_description: whether only shapes and dtypes are of use, so that updates aren't done.
+        is_part: whether updates are done in the run around this one.
+    """
+    outer = copy_context() if is_part else None
+    token = _run.set(_Run(is_replay, is_description, outer))
     try:
         yield
     finally:
         _run.reset(token)
 
 
-def once(key: Any, compute: Callable[[], Any]) -> Any:
+def compute_once(key: Any, compute: Callable[[], Any]) -> Any:
     """Return what `compute` gives, for one key once in the run that is open, or in one of its own."""
     run = _run.get()
     if run is None:
@@ -259,13 +299,16 @@ def once(key: Any, compute: Callable[[], Any]) -> Any:
 
 
 def compute_now(x: Any) -> Any:
-    """Return `x` with the value of each tensor in its lists, tuples, dicts and slices."""
+    """Return `x` with the value of each tensor in its lists, tuples, dicts and slices, all of one run."""
+    if not is_running():
+        with new_run():
+            return compute_now(x)
     return map_leaves(lambda leaf: leaf() if isinstance(leaf, Tensor) else leaf, x)
 
 
 def take_first(x: Any) -> Any:
     """Return `x` with the value that each tensor in it had when it was described."""
-    return map_leaves(lambda leaf: leaf._first if isinstance(leaf, Tensor) else leaf, x)
+    return map_leaves(lambda leaf: leaf._initial_value if isinstance(leaf, Tensor) else leaf, x)
 
 
 def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -280,9 +323,8 @@ def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     if is_running():
         return compute()
-    with new_run():
-        # Not the values now: that would compute all that comes before at each description, and
-        # would assign what an `Update` among the arguments assigns.
+    with new_run(is_description=True):
+        # Not the values now: that would compute all that comes before at each description.
         first = function(*take_first(args), **take_first(kwargs))
     inputs = [x for x in _list_leaves((args, kwargs)) if isinstance(x, Tensor)]
     return _split(first, Tensor(compute, first, recorder.get() is not None, inputs), ())
@@ -291,7 +333,7 @@ def describe(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _split(first: Any, whole: Tensor, path: tuple[Any, ...]) -> Any:
     """Return a tensor for each array in the value of `whole`."""
     if isinstance(first, list | tuple):
-        return type(first)(_split(x, whole, (*path, k)) for k, x in enumerate(first))
+        return rebuild_like(first, [_split(x, whole, (*path, k)) for k, x in enumerate(first)])
     if isinstance(first, IndexedSlices):
         values, indices = (
             _split(getattr(first, name), whole, (*path, name)) for name in ("values", "indices")
@@ -313,15 +355,24 @@ def _pick(value: Any, path: tuple[Any, ...]) -> Any:
 def map_leaves(change: Callable[[Any], Any], x: Any) -> Any:
     """Return `x` with `change(leaf)` for everything in its lists, tuples, dicts and slices."""
     if isinstance(x, list | tuple):
-        items = [map_leaves(change, item) for item in x]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        return rebuild_like(x, [map_leaves(change, item) for item in x])
     if isinstance(x, dict):
         return {key: map_leaves(change, item) for key, item in x.items()}
     if isinstance(x, IndexedSlices):
         values = change(x.values)
         indices = change(x.indices)
-        return x if values is x.values else x.with_parts(values, indices)
+        if values is x.values and indices is x.indices:
+            return x
+        return x.with_parts(values, indices)
     return change(x)
+
+
+def rebuild_like(sequence: Any, items: Sequence[Any]) -> Any:
+    """Return a list, tuple or named tuple, of the type of `sequence`, of these items."""
+    kind = type(sequence)
+    if hasattr(sequence, "_fields"):  # a named tuple
+        return kind(*items)
+    return kind(items)
 
 
 def deferrable(function: Callable[P, R]) -> Callable[P, R]:
@@ -354,14 +405,16 @@ def _is_any_described(items: Any) -> bool:
             if x.is_described:
                 return True
         elif isinstance(x, list | tuple):
-            is_data = bool(x) and isinstance(x[0], int | float)  # which may be long
-            if not is_data and _is_any_described(x):
+            # Numbers alone are data, and may be many.
+            if not _PYTHON_NUMBERS.issuperset(map(type, x)) and _is_any_described(x):
                 return True
         elif isinstance(x, dict):
             if _is_any_described(x.values()):
                 return True
-        elif isinstance(x, IndexedSlices) and isinstance(x.values, Tensor) and not is_running():
-            return True
+        elif isinstance(x, IndexedSlices):
+            parts = (x.values, x.indices)
+            if not is_running() and any(isinstance(part, Tensor) for part in parts):
+                return True
     return False
 
 
@@ -396,5 +449,9 @@ def _list_leaves(x: Any) -> list[Any]:
 
 def to_numpy(x: Any) -> Any:
     """Return an array as NumPy's own, a scalar as one of NumPy's scalars, as `Session.run` does."""
-    array = np.array(x)
+    return unwrap_scalar(np.array(x))
+
+
+def unwrap_scalar(array: np.ndarray) -> Any:
+    """Return an array without axes as one of NumPy's scalars, others as they are."""
     return array[()] if array.shape == () else array

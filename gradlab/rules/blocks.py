@@ -35,7 +35,9 @@ def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array
     """
     targets = (out[0], *out[1])
     if w.ndim == 0:
-        new_w, new_slots = rule(w, slots, g, lr)
+        # Copies, because a rule may hand an input on as another output, as in `_write`. Nothing
+        # tells an input that is a whole array from a new one.
+        new_w, new_slots = rule(w.copy(), tuple(s.copy() for s in slots), g, lr)
         _write((new_w, *new_slots), targets, ())
         return
     settled = rule._in(w.dtype)

@@ -11,8 +11,9 @@
 Indices name rows from 0 on. A slice past the end, as those that pad a batch, is dropped; a negative
 index is refused in NumPy, and must not be given in JAX.
 
-Pure functions, which copy a table to change its rows. What steps a table in place computes the new
-rows alone: `in_place.py` for arrays (`out=`, `donate=`), `train/update.py` for Variables.
+These are pure functions, which copy a table to change its rows. To step a table in place,
+`in_place.py` (arrays, with `out=` or `donate=`) and `train/update.py` (Variables) compute only the
+new rows, and write those.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from .rule import Rule, Slots, check_row_local
 
 
 def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array, Slots]:
-    """Every weight moves.
+    """Return the new weights and slots of a step by an array: every weight moves.
 
     Not in TensorFlow.
 
@@ -53,7 +54,9 @@ def dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> tuple[Array,
 
 
 def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-    """Only the rows named move, each once, by the sum of its slices; other rows keep weights and slots.
+    """Return the new weights and slots of a step by slices: the rows named move, each once.
+
+    A row moves by the sum of its slices; other rows keep weights and slots.
 
     Not in TensorFlow.
 
@@ -70,10 +73,10 @@ def rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple
 
 
 def each(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-    """Only the rows named move, once for every slice, in the order given.
+    """Return the new weights and slots of a step by slices: the rows named move, once a slice.
 
-    All first occurrences are applied together, then all second ones: rows are independent, so the
-    order within a row is what counts.
+    Slices of one row follow one another in the order given. All first occurrences are applied
+    together, then all second ones, because rows don't depend on one another.
 
     Not in TensorFlow.
 
@@ -129,7 +132,9 @@ def _apply_turns(
 
 
 def every_row(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-    """Every row moves: those named by the sum of their slices, all others by a gradient of 0.
+    """Return the new weights and slots of a step by slices: every row moves.
+
+    A row named moves by the sum of its slices, all others by a gradient of 0.
 
     Not in TensorFlow.
 
@@ -143,7 +148,7 @@ def every_row(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> 
 
 
 def sparse(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any) -> tuple[Array, Slots]:
-    """The rows named, or every row where the rule is not lazy.
+    """Step by slices as `rows` does, or as `every_row` where the rule isn't lazy.
 
     Not in TensorFlow.
 

@@ -23,28 +23,30 @@ from . import dense_and_sparse
 from .pure import Sparse
 from .rule import Rule, Slots, is_moving
 
-# Which rows, and their new values in w and every slot.
-Rows = tuple[np.ndarray, tuple[Array, ...]]
+# The numbers of rows, and their new values in w and every slot.
+RowUpdate = tuple[np.ndarray, tuple[Array, ...]]
 
 
 def dense(
     rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, donate_w: bool, donate_slots: bool
 ) -> tuple[Array, Slots]:
     """Run `dense_and_sparse.dense` as one program, which uses up what it is donated."""
-    static, moving = _split(rule)
+    static, array_fields = _split(rule)
     new: tuple[Array, Slots] = _dense_program(donate_w, donate_slots)(
-        static, moving, w, slots, g, lr
+        static, array_fields, w, slots, g, lr
     )
     return new
 
 
 def check_dense(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
     """Raise what `dense` would raise, without using anything up."""
-    static, moving = _split(rule)
-    _dense_program(False, False).eval_shape(static, moving, w, slots, g, lr)
+    static, array_fields = _split(rule)
+    _dense_program(False, False).eval_shape(static, array_fields, w, slots, g, lr)
 
 
-def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, sparse: Sparse) -> Rows:
+def new_rows(
+    rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, sparse: Sparse
+) -> RowUpdate:
     """Return the distinct rows named, and their new values in w and every slot.
 
     `sparse` is `dense_and_sparse.rows` or a function that gives the same result on the named rows
@@ -53,17 +55,18 @@ def new_rows(rule: Rule, w: Array, slots: Slots, g: IndexedSlices, lr: Any, spar
     rows, row_of_slice = find_distinct(np.asarray(g.indices), w.shape[0])
     rows = _padded(rows, w.shape[0])
     row_of_slice = row_of_slice.astype(np.int32)
-    static, moving = _split(rule)
+    static, array_fields = _split(rule)
     new: tuple[Array, ...] = _programs().new_rows(
-        static, sparse, moving, w, slots, rows, row_of_slice, g.values, lr
+        static, sparse, array_fields, w, slots, rows, row_of_slice, g.values, lr
     )
     return rows, new
 
 
-def scatter_all(rows: Rows, w: Array, slots: Slots, donate: bool) -> tuple[Array, Slots]:
+def scatter_all(update: RowUpdate, w: Array, slots: Slots, donate: bool) -> tuple[Array, Slots]:
     """Return w and slots with these rows written."""
+    rows, values = update
     new_w, *new_slots = (
-        scatter(x, rows[0], new, donate) for x, new in zip((w, *slots), rows[1], strict=True)
+        scatter(x, rows, new, donate) for x, new in zip((w, *slots), values, strict=True)
     )
     return new_w, tuple(new_slots)
 
@@ -112,20 +115,20 @@ def _dense_program(donate_w: bool, donate_slots: bool) -> Any:
 def _split(rule: Rule) -> tuple[Rule, dict[str, Any]]:
     """Return the rule that a program is compiled for, and the fields that are its arguments."""
     fields = {f.name: getattr(rule, f.name) for f in dataclasses.fields(rule)}
-    moving = {name: x for name, x in fields.items() if is_moving(x)}
-    return dataclasses.replace(rule, **dict.fromkeys(moving, 0.0)), moving
+    array_fields = {name: x for name, x in fields.items() if is_moving(x)}
+    return dataclasses.replace(rule, **dict.fromkeys(array_fields, 0.0)), array_fields
 
 
 def _dense(
-    static: Rule, moving: dict[str, Array], w: Array, slots: Slots, g: Array, lr: Array
+    static: Rule, array_fields: dict[str, Array], w: Array, slots: Slots, g: Array, lr: Array
 ) -> tuple[Array, Slots]:
-    return dense_and_sparse.dense(static.at(moving), w, slots, g, lr)
+    return dense_and_sparse.dense(static.at(array_fields), w, slots, g, lr)
 
 
 def _new_rows(
     static: Rule,
     sparse: Sparse,
-    moving: dict[str, Array],
+    array_fields: dict[str, Array],
     w: Array,
     slots: Slots,
     rows: Array,
@@ -133,7 +136,7 @@ def _new_rows(
     values: Array,
     lr: Array,
 ) -> tuple[Array, ...]:
-    rule = static.at(moving)
+    rule = static.at(array_fields)
     old_w = take_rows(w, rows)
     old_slots = tuple(take_rows(s, rows) for s in slots)
     if sparse is dense_and_sparse.rows:

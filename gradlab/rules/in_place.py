@@ -32,7 +32,7 @@ def dense(
     out: Out | None = None,
     donate: bool = False,
 ) -> tuple[Array, Slots]:
-    """Every weight moves.
+    """Return the new weights and slots of a step by an array: every weight moves.
 
     Args:
         out: NumPy arrays for the new w and slots, such as w and slots themselves. Large ones are
@@ -73,7 +73,9 @@ def rows(
     out: Out | None = None,
     donate: bool = False,
 ) -> tuple[Array, Slots]:
-    """Only the rows named move, each once, by the sum of its slices; other rows keep weights and slots.
+    """Return the new weights and slots of a step by slices: the rows named move, each once.
+
+    A row moves by the sum of its slices; other rows keep weights and slots.
 
     With `out=(w, slots)` or `donate=True`, as for `dense`, a step costs what the rows named cost,
     and an index outside the table is a ValueError. Nothing has changed then, whatever raises.
@@ -101,7 +103,9 @@ def each(
     out: Out | None = None,
     donate: bool = False,
 ) -> tuple[Array, Slots]:
-    """Only the rows named move, once for every slice, in the order given; `out` and `donate` as for `rows`.
+    """Return the new weights and slots of a step by slices: the rows named move, once a slice.
+
+    Slices of one row follow one another in the order given. `out` and `donate` are as for `rows`.
 
     Not in TensorFlow.
 
@@ -175,8 +179,10 @@ def _check_alike(rule: Rule, w: Array, slots: Slots, like: Array, names: tuple[s
         if is_jax(x) != is_jax(like):
             raise ValueError(f"{label} must come from the library of w: all NumPy or all JAX")
         if tuple(x.shape) != wanted:
-            row = "" if wanted == shape else f", which takes {wanted}"
-            raise ValueError(f"{label} has shape {tuple(x.shape)}, but w has {shape}{row}")
+            message = f"{label} has shape {tuple(x.shape)}, but w has {shape}"
+            if wanted != shape:
+                message += f", for which {label} must have {wanted}"
+            raise ValueError(message)
 
 
 def _check_targets(inputs: list[Any], targets: list[Any], gradients: list[Any]) -> None:

@@ -35,7 +35,7 @@ def init(rule: rules.Rule, values: Any) -> dict[str, Any]:
 
     leaves = [as_array(w) for w in jax.tree.leaves(values)]
     pairs = zip(leaf_names(values), leaves, strict=True)
-    # NumPy's bits with NumPy's.
+    # In the library of the weights, so that a step of NumPy's weights has NumPy's bits.
     shared = {name: namespace(*leaves).asarray(x) for name, x in rule.start().items()}
     return {
         "step": jax.numpy.zeros((), np.int32),
@@ -80,16 +80,16 @@ def update(
     >>> w["a"].tolist(), w["b"].tolist(), int(state["step"])
     ([0.5, 0.5], [1.0, 1.0], 1)
     """
-    tree, (weights, given) = matched(state, values, grads)
-    moving = [k for k, g in enumerate(given) if g is not None]
-    pairs = process([(g, w) for g, w in zip(given, weights, strict=True) if g is not None])
+    tree, (weights, leaf_grads) = matched(state, values, grads)
+    with_gradient = [k for k, g in enumerate(leaf_grads) if g is not None]
+    pairs = process([(g, w) for g, w in zip(leaf_grads, weights, strict=True) if g is not None])
     rule_now = rule.at(state["shared"])
     rate_for = cache(rate) if callable(rate) else lambda _: rate
     if names is None and rule_now.depends_on_weights:
         names = leaf_names(values)
     new = list(weights)
     slots = list(state["slots"])
-    for k, (g, _) in zip(moving, pairs, strict=True):
+    for k, (g, _) in zip(with_gradient, pairs, strict=True):
         w = weights[k]
         with precision(w.dtype):
             rule_of_w = rule_now if names is None else rule_now.for_weights(names[k], w.shape)
@@ -125,10 +125,10 @@ def matched(
             "call init(values)"
         )
     try:
-        given = tree.flatten_up_to(grads)
+        leaf_grads = tree.flatten_up_to(grads)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{_difference(values, grads)}: {error}") from error
-    pairs = [_as_arrays(w, g, _name(path)) for (path, w), g in zip(leaves, given, strict=True)]
+    pairs = [_as_arrays(w, g, _name(path)) for (path, w), g in zip(leaves, leaf_grads, strict=True)]
     return tree, ([w for w, _ in pairs], [g for _, g in pairs])
 
 

@@ -1,4 +1,13 @@
-"""Gradients of a loss callable with respect to variables, and the tape that notes which ones it reads."""
+"""Gradients of a loss with respect to variables: `gl.gradients`, and what all optimizers use.
+
+A loss is a function, or a tensor that is called as one. `differentiate` calls it while a `LossTape`
+is active: the tape gives the loss traced values in place of its variables, and notes which ones it
+reads, and how. JAX's or autograd's derivative of that is then put into TensorFlow's form: an array,
+IndexedSlices where the loss only gathered rows, or None.
+
+A `gl.GradientTape` (`gradient_tape.py`) records tensors while a program runs, as `recorder` in
+`_base/tensors.py`. Its `gradient` gives these tensors to `differentiate`, as losses.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +42,7 @@ Loss: TypeAlias = Callable[[], Any]
 GradsAndVars: TypeAlias = list[tuple[Gradient | None, Variable]]
 
 
-class Tape:
+class LossTape:
     """Stands traced values in for variables while a loss runs, and notes which ones it read and how.
 
     It lives in a context variable, so each thread differentiates by itself.
@@ -45,19 +54,21 @@ class Tape:
         self.read_whole: set[int] = set()
         self.read_rows: set[int] = set()
         self.dense_rows: set[int] = set()  # gathers whose derivative had to be dense
-        self.slices: dict[int, list[tuple[int, Array, Array]]] = {}  # site, indices, rows
-        self.sites = 0  # gathers so far
+        # Number of the gather, indices, rows.
+        self.slices: dict[int, list[tuple[int, Array, Array]]] = {}
+        self.num_gathers = 0
 
-    def __enter__(self) -> Tape:
-        self._token = _tape.set(self)
+    def __enter__(self) -> LossTape:
         # Tensors that the loss computes with are traced too, so those of the run outside don't fit.
-        self._run = new_run(is_replay=True)
+        # The run begins first, because what it leaves to the run outside isn't traced.
+        self._run = new_run(is_replay=True, is_part=True)
         self._run.__enter__()
+        self._token = _tape.set(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._run.__exit__(None, None, None)
         _tape.reset(self._token)
+        self._run.__exit__(None, None, None)
 
     def read(self, variable: Variable) -> Array:
         self.read_whole.add(id(variable))
@@ -67,9 +78,10 @@ class Tape:
     def gather(self, variable: Variable, indices: Array) -> Array:
         """Rows of a variable whose derivative is kept as slices; inside `jit` or `scan` it becomes dense."""
         self.read_rows.add(id(variable))
-        # Backward passes come in another order than the gathers, which TensorFlow joins in theirs.
-        site = self.sites
-        self.sites += 1
+        # TensorFlow joins the slices in the order of the gathers. The backward pass meets them in
+        # another order, so each gather is numbered.
+        site = self.num_gathers
+        self.num_gathers += 1
 
         def keep(indices: Array | None, rows: Array | None) -> None:
             if indices is None or rows is None:
@@ -85,7 +97,7 @@ def without_tape() -> Iterator[None]:
     """Inside, variables and tensors have their values, which aren't followed."""
     token = _tape.set(None)
     try:
-        with new_run():
+        with new_run(is_part=True):
             yield
     finally:
         _tape.reset(token)
@@ -170,8 +182,13 @@ def gradients(
             grad_ys; an x is not a variable; a loss uses numpy on a variable.
         ValueError: grad_ys does not fit, or is of another dtype (a TypeError as well).
 
-    Threads may call it on the same variables at once. Source: `tf.gradients`, TensorFlow 2.21
-    (2026).
+    Threads may call it on the same variables at once.
+
+    Differs from TensorFlow: the loss is computed again for its derivatives, so in a `gl.Graph` each
+    call computes it once more in a run. One that draws random numbers draws others than the loss
+    that is fetched beside them. What is assigned is assigned once in a run.
+
+    Source: `tf.gradients`, TensorFlow 2.21 (2026).
 
     >>> v, w = Variable([1.0, -2.0], name="v"), Variable(1.0, name="w")
     >>> gradients(lambda: (v * v).sum(), [v, w])
@@ -194,10 +211,10 @@ def gradients(
         )
 
     def compute() -> list[Gradient | None]:
-        found = differentiate(losses, variables, upstream)[0]
+        grads = differentiate(losses, variables, upstream)[0]
         if unconnected_gradients == "none":
-            return found
-        return [zeros_like(v) if g is None else g for v, g in zip(variables, found, strict=True)]
+            return grads
+        return [zeros_like(v) if g is None else g for v, g in zip(variables, grads, strict=True)]
 
     return describe_in_graph(compute)
 
@@ -299,10 +316,10 @@ def differentiate(
     with ExitStack() as loans, precision(np.float64 if wide else np.float32):
         inputs = [fixed[v] if v in fixed else _borrow(v, loans) for v in active]
         others = [v for v in fixed if v not in active]
-        tapes: list[Tape] = []
+        tapes: list[LossTape] = []
 
         def run(values: list[Array]) -> list[Array]:
-            with Tape([*active, *others], [*values, *(fixed[v] for v in others)]) as tape:
+            with LossTape([*active, *others], [*values, *(fixed[v] for v in others)]) as tape:
                 tapes.append(tape)
                 return [compute_loss(loss) for loss in losses]
 
@@ -312,11 +329,11 @@ def differentiate(
         ]
         dense = pullback(cotangents)
         read = tapes[0].read_whole | tapes[0].read_rows
-        found = {
+        gradient_of = {
             v: _conjugate(_gradient(tapes[0], v, g, partial(pullback.depends, cotangents, i)))
             for i, (v, g) in enumerate(zip(active, dense, strict=True))
         }
-    return [found.get(v) for v in variables], read
+    return [gradient_of.get(v) for v in variables], read
 
 
 def _borrow(v: Variable, loans: ExitStack) -> Array:
@@ -372,7 +389,7 @@ def read_upstream(u: Any, y: Array, complex_losses: bool) -> Array:
 
 
 def _gradient(
-    tape: Tape, v: Variable, dense: Array | None, depends: Callable[[], bool]
+    tape: LossTape, v: Variable, dense: Array | None, depends: Callable[[], bool]
 ) -> Gradient | None:
     """Return one variable's gradient in the form that TensorFlow gives it.
 
@@ -380,7 +397,7 @@ def _gradient(
         tape: what the loss read.
         v: the variable.
         dense: what was differentiated through arrays; None, or zeros, where nothing was.
-        depends: tells zeros that were computed from zeros that say "unconnected".
+        depends: whether the loss depends on v; where it doesn't, the derivative is zeros, too.
 
     Returns:
         IndexedSlices if the loss gathered rows of v and nothing else, else an array, or None.

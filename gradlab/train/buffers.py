@@ -11,9 +11,9 @@ New memory would make a dense step take a third longer, and a step by rows many 
 
 The steps (`update.py`) hold the locks of their variables from the first read to the last write;
 readers don't wait for those. `Buffer.lock` is held only while an array is handed out, replaced, or
-written into. Ctrl-C while a step writes may leave a value half written. Derivatives borrow a JAX
-array for as long as they compute, so that a table that is only gathered from is still stepped in
-place.
+written into; whatever needs both locks takes the one of the variable first. Ctrl-C while a step
+writes may leave a value half written. Derivatives borrow a JAX array for as long as they compute,
+so that a table that is only gathered from is still stepped in place.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ class Buffer:
     """The array of one variable, which is read-only.
 
     Args:
-        array: the value now. Others may read it under the lock of the variable, and must not keep
-            it.
+        array: the value now. A step reads it under the lock of its variable, and must not keep it.
         is_shared: whether anything outside may hold `array`.
     """
 
-    lock: threading.RLock
+    lock: threading.RLock  # set by `renew_in_child`
 
     def __init__(self, array: Array, is_shared: bool) -> None:
         self.array: Any = array
@@ -100,13 +99,13 @@ class Buffer:
     def overwrite(self) -> Iterator[np.ndarray]:
         """Yield the memory that holds the next NumPy value at the end of a `with` block.
 
-        It is that of the array if the array is free. Readers wait for the end of the block.
+        It is that of the array if the array is free. Readers wait for the end of the block. After
+        an error the variable has its old array, which may be half written.
         """
         with self.lock:
             target = self.array if self.is_free else np.empty_like(self.array)
-            target.flags.writeable = True
-            yield target
-            target.flags.writeable = False
+            with _writeable(target):
+                yield target
             self.replace(target, is_shared=False)
 
     def write_rows(self, rows: np.ndarray, values: Array) -> None:
@@ -114,9 +113,18 @@ class Buffer:
         with self.lock:
             if not self.is_free:
                 self.replace(self.array.copy(), is_shared=False)
-            self.array.flags.writeable = True
-            self.array[rows] = values
-            self.array.flags.writeable = False
+            with _writeable(self.array):
+                self.array[rows] = values
+
+
+@contextmanager
+def _writeable(array: np.ndarray) -> Iterator[None]:
+    """Let an array be written into for the length of a `with` block."""
+    array.flags.writeable = True
+    try:
+        yield
+    finally:
+        array.flags.writeable = False
 
 
 class UnownedSlotBuffer(Buffer):

@@ -21,7 +21,7 @@ from .._base.derivatives import differentiator
 from .._base.tensors import deferrable, describe
 from .autodiff import (
     Loss,
-    Tape,
+    LossTape,
     check_aggregation,
     check_variables,
     compute_loss,
@@ -137,7 +137,7 @@ def hessians(
 
 def _hessian(losses: Sequence[Loss], v: Variable) -> Array:
     def total(value: Array) -> Array:
-        with Tape([v], [value]):
+        with LossTape([v], [value]):
             values = [compute_loss(loss) for loss in losses]
         return sum(y.sum() for y in values[1:]) + values[0].sum()
 

@@ -400,12 +400,12 @@ class DropStaleGradientOptimizer(Wrapper):
     ) -> Any:
         """Check, then update or drop; in a Graph return the Operation that does."""
         pairs = list(grads_and_vars)
-        checked_pairs(pairs)  # for its errors; the wrapped optimizer gets the pairs as they are
-        read_staleness_limit(self._staleness, step.dtype)
         apply = partial(
             self._opt.apply_gradients, pairs, step, name, **self._worker_argument(worker)
         )
         with self._enter_collection() as collection:
+            checked_pairs(pairs)  # for its errors; the wrapped optimizer gets the pairs as they are
+            read_staleness_limit(self._staleness, step.dtype)
             collection.check_scope(name or self._name)
             update: Callable[[], Any] = apply
             if collection.graph:

@@ -19,7 +19,7 @@ from .._base.derivatives import differentiator
 from .._base.slices import IndexedSlices
 from ..errors import GateWarning, warn
 from ..rules import StochasticGradientDescent
-from .autodiff import Loss, Tape, check_variables, compute_loss, differentiate
+from .autodiff import Loss, LossTape, check_variables, compute_loss, differentiate
 from .graph import Graph
 from .variable import Variable
 
@@ -218,7 +218,7 @@ def _find_reads(loss: Loss, variables: dict[str, Variable]) -> dict[str, frozens
     """Return for each variable the variables from which its gradient is computed."""
 
     def run(values: list[Array]) -> list[Array]:
-        with Tape(list(variables.values()), values):
+        with LossTape(list(variables.values()), values):
             return [compute_loss(loss)]
 
     names = list(variables)

@@ -14,7 +14,7 @@ from .variable import Collection, Variable, current_collection, enter_collection
 def get_global_step(graph: Collection | None = None) -> Variable | None:
     """The global step of a Graph or of the current collection, or None if none was made.
 
-    In a Graph a variable named "global_step" is it, too.
+    In a Graph a variable named "global_step" counts as the global step.
 
     Raises:
         TypeError: the variable of this name isn't an integer or a scalar.

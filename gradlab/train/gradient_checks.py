@@ -10,10 +10,10 @@ import numpy as np
 from .._base.arrays import as_array, is_float
 from .._base.gradient_types import Gradient, check_shape
 from .._base.slices import IndexedSlices
-from .._base.tensors import Tensor
+from .._base.tensors import Tensor, compute_now, is_running, take_first
 from ..errors import DTypeError, NotAVariableError, NotPairsError
 from .autodiff import check_variables
-from .variable import Variable
+from .variable import Variable, current_collection
 
 
 def check_step(global_step: Any) -> None:
@@ -61,17 +61,20 @@ def checked_gradient(
     """
     if not allowed(v.dtype):
         raise DTypeError(f"{v.name} is {v.dtype}; only floating-point variables can be optimized")
-    if isinstance(g, Tensor):
-        g = g()
-    sparse = isinstance(g, IndexedSlices)
-    values = g.values if sparse else as_array(g, f"the gradient of {v.name}")
+    if isinstance(g, Tensor | IndexedSlices):
+        # While an update is described only shape and dtype count, and a gradient that isn't
+        # computed changes no variable.
+        is_description = current_collection().graph and not is_running()
+        g = take_first(g) if is_description else compute_now(g)
+    is_sparse = isinstance(g, IndexedSlices)
+    values = g.values if is_sparse else as_array(g, f"the gradient of {v.name}")
     if values.dtype != v.dtype:
         raise DTypeError(
             f"{v.name} is {v.dtype} but its gradient is {values.dtype}; cast the gradient"
         )
-    if sparse and v.constraint is not None and not whole_constraint:
+    if is_sparse and v.constraint is not None and not whole_constraint:
         raise RuntimeError(
             f"{v.name} has a constraint, which a sparse gradient cannot keep; use a dense gradient"
         )
-    check_shape(g if sparse else values, v.shape, v.name)
-    return g if sparse else values
+    check_shape(g if is_sparse else values, v.shape, v.name)
+    return g if is_sparse else values

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.arrays import Array
 from .._base.gradient_types import Gradient
-from .._base.tensors import Tensor, recorder
+from .._base.tensors import Tensor, rebuild_like, recorder
 from .autodiff import check_variables, differentiate, gradients, zeros_like
 from .variable import Variable, current_collection
 
@@ -138,5 +138,5 @@ def _in_structure(sources: Any, found: dict[Variable, Any]) -> Any:
     if isinstance(sources, dict):
         return {key: found[v] for key, v in sources.items()}
     if isinstance(sources, list | tuple):
-        return type(sources)(found[v] for v in sources)
+        return rebuild_like(sources, [found[v] for v in sources])
     return found[sources]

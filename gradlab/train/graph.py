@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .._base.arrays import Array
-from .._base.tensors import Tensor, Update, new_run, once
+from .._base.tensors import Tensor, Update, compute_once, new_run
 from .variable import (
     Collection,
     GraphKey,
@@ -54,7 +54,7 @@ class Operation:
 
     def run(self, feed_dict: None = None, session: Any = None) -> Any:
         """Do the update, after its control inputs; inside a run each operation is done once."""
-        return once(self, self._run_in_order)
+        return compute_once(self, self._run_in_order)
 
     def _run_in_order(self) -> Any:
         run_all(self.control_inputs)
@@ -70,7 +70,7 @@ class Graph(Collection):
     Inside `with graph.as_default():` variables, names and the global step are the graph's own;
     `minimize` and `apply_gradients` return an `Operation`, which `gl.Session.run` or
     `Operation.run` runs; operators on variables, gradients, and clips give a `gl.Tensor`, which is
-    computed anew at every run; gate values are checked.
+    computed again at every run. An unknown `gate_gradients` is an error here, elsewhere a warning.
 
     A loss is a tensor, or a function without arguments that computes with jax.numpy.
 
@@ -120,6 +120,8 @@ class Graph(Collection):
             )
 
     def finish(self, run: Callable[[], Any], name: str) -> Operation:
+        """Return an Operation that does an update, and list it among the train operations."""
+
         def update() -> None:
             run()
 
@@ -128,17 +130,24 @@ class Graph(Collection):
         return operation
 
     def fetch(self, run: Callable[[], Any], name: str) -> Operation:
+        """Return an Operation whose `run` returns what this function does."""
         self.check_scope(name)
         return Operation(self.unique_name(name), run, self, self._control_inputs)
 
     def describe_update(self, run: Callable[[], Any], first: Callable[[], Any]) -> Update:
+        """Return a tensor whose computation assigns.
+
+        Args:
+            run: does the assignment and returns the new value.
+            first: computes a value of the same shape and dtype, and assigns nothing.
+        """
         control_inputs = self._control_inputs
 
         def update() -> Any:
             run_all(control_inputs)
             return run()
 
-        with new_run():
+        with new_run(is_description=True):
             value = first()
         return Update(update, value)
 

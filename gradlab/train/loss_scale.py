@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, namespace, quiet
+from .._base.arrays import Array, as_array, namespace, precision, quiet
 from .._base.gradient_types import Gradient
 from .._base.slices import IndexedSlices
 from .._base.tensors import compute_now, deferrable, describe
 from ..errors import InvalidArgumentError
-from .autodiff import GradsAndVars, Loss, describe_in_graph
+from .autodiff import GradsAndVars, Loss
 from .gate import GATE_OP
 from .gradient_checks import checked_pairs
 from .graph import Graph, no_op
@@ -115,7 +115,7 @@ class DynamicLossScale(LossScale):
         a step that isn't finite:    scale = max(scale / multiplier, 1);  good steps = 0
         `increment_period` good steps in a row:    scale = scale * multiplier;  good steps = 0
 
-    A scale that isn't finite any more isn't kept.
+    Where the product would not be finite, the scale stays.
 
     Args:
         initial_loss_scale: the scale of the first step; better too large than too small, because it
@@ -276,8 +276,12 @@ class MixedPrecisionLossScaleOptimizer(Wrapper):
             colocate_gradients_with_ops,
             grad_loss,
         )
-        scaled = [g for g, _ in pairs]
-        grads = describe_in_graph(lambda: _divide(compute_now(scaled), self._loss_scale()))
+
+        @deferrable
+        def unscale(grads: Sequence[Gradient | None]) -> list[Gradient | None]:
+            return _divide(grads, self._loss_scale())
+
+        grads = unscale([g for g, _ in pairs])
         return list(zip(grads, [v for _, v in pairs], strict=True))
 
     def apply_gradients(
@@ -295,14 +299,14 @@ class MixedPrecisionLossScaleOptimizer(Wrapper):
         collection = current_collection()
         scope = name or self._name
         collection.check_scope(scope)
-        apply = partial(self._opt.apply_gradients, pairs, global_step, f"{scope}-wrapped")
+        run_inner = partial(self._opt.apply_gradients, pairs, global_step, f"{scope}-wrapped")
         if isinstance(collection, Graph):
-            apply = apply().run
+            run_inner = run_inner().run  # of the Operation that it describes
 
         def step() -> None:
             is_finite = bool(_is_all_finite([g for g, _ in compute_now(pairs)]))
             if is_finite:
-                apply()
+                run_inner()
             # After the step, which may raise: then the scale stays too.
             scale.learn(is_finite)
 
@@ -374,7 +378,8 @@ def _divide(grads: Sequence[Gradient | None], scale: Any) -> list[Gradient | Non
     reciprocal = np.float32(1) / np.float32(scale)
 
     def divide(x: Array) -> Array:
-        return x * namespace(x).asarray(reciprocal, x.dtype)
+        with precision(x.dtype):
+            return x * namespace(x).asarray(reciprocal, x.dtype)
 
     divided: list[Gradient | None] = []
     for g in grads:

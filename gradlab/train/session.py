@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from .._base.slices import IndexedSlices
-from .._base.tensors import Update, new_run, to_numpy
+from .._base.tensors import Update, new_run, rebuild_like, to_numpy
 from .graph import Graph, Operation, get_default_graph, no_op
 from .variable import Variable, current_collection, global_variables
 
@@ -60,7 +60,8 @@ class Session:
 
         Tensors and variables are computed first, from the variables as they are, then operations
         and assignments run in the order of `fetches`. So `sess.run([train_op, loss])` gives the
-        loss before the step. Each tensor is computed once and each operation runs once.
+        loss before the step. Each tensor is computed once and each operation runs once; only
+        derivatives compute their loss again (`gl.gradients`).
 
         Args:
             fetches: an Operation, a Tensor, a Variable, a function without arguments (a decayed
@@ -136,7 +137,7 @@ def _compute(leaf: Any) -> Any:
     if isinstance(leaf, IndexedSlices):
         return IndexedSlices(_compute(leaf.values), _compute(leaf.indices), leaf.dense_shape)
     if isinstance(leaf, Variable):
-        return to_numpy(leaf.value)
+        return leaf.eval()
     return to_numpy(leaf() if callable(leaf) else leaf)
 
 
@@ -154,8 +155,7 @@ def _map_leaves(change: Callable[[Any], Any], fetches: Any) -> Any:
     if isinstance(fetches, dict):
         return {key: _map_leaves(change, item) for key, item in fetches.items()}
     if isinstance(fetches, list | tuple):
-        items = [_map_leaves(change, item) for item in fetches]
-        return type(fetches)(*items) if hasattr(fetches, "_fields") else type(fetches)(items)
+        return rebuild_like(fetches, [_map_leaves(change, item) for item in fetches])
     return change(fetches)
 
 

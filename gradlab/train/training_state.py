@@ -218,7 +218,7 @@ def _copy_plain_array(x: Any, where: Where) -> np.ndarray:
     try:
         return np.array(x)  # it may be written to while the file is
     except TypeError as error:  # JAX's typed keys
-        raise TypeError(f"{_format_place(where)} is no array of numbers: {error}") from error
+        raise TypeError(f"{_format_place(where)} isn't an array of numbers: {error}") from error
 
 
 def _format_place(where: Where) -> str:
@@ -331,8 +331,9 @@ class _Loader:
         self._arrays = arrays
         self._values: dict[Variable, np.ndarray] = {}
         self._commits: list[Commit] = []
-        self._later: list[Commit] = []  # whose owners look at variables
-        # Objects that check for themselves, when they are loaded.
+        # After `_commits`, because the objects read variables that those restore.
+        self._later: list[Commit] = []
+        # Objects with `load_state_dict`, which check their state as they load it.
         self._others: list[tuple[Any, Any]] = []
 
     def match(self, x: Any, node: Any, where: Where) -> None:
@@ -354,7 +355,11 @@ class _Loader:
             self._match_object(x, node, where)
 
     def finish(self) -> None:
-        """Others first, which may still refuse; what is left cannot."""
+        """Restore all objects.
+
+        Those that may still refuse their state come first, and are taken back if one does. What
+        `match` has checked can't fail.
+        """
         done: list[tuple[Any, Any]] = []
         try:
             for x, state in self._others:

@@ -8,9 +8,9 @@ How an update runs:
 
 | variable | gradient | prepared                                 | the commit                             |
 |----------|----------|------------------------------------------|----------------------------------------|
-| NumPy    | dense    | one entry is stepped, to see it raise    | steps in place, block by block         |
+| NumPy    | dense    | one entry is stepped as a check          | steps in place, block by block         |
 | NumPy    | slices   | the new values of the rows named         | writes these rows                      |
-| JAX      | dense    | the program is traced, to see it raise   | runs it, with the old arrays donated   |
+| JAX      | dense    | the program is traced as a check         | runs it, with the old arrays donated   |
 | JAX      | slices   | a program computes the rows named        | a program writes them, array donated   |
 | other    |          | new arrays, by the pure form (`pure.py`) | puts them into the variable            |
 

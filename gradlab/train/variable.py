@@ -41,13 +41,14 @@ from .._base.tensors import (
     refuse_jax,
     refuse_python_value,
     take_first,
-    to_numpy,
+    unwrap_scalar,
 )
 from ..errors import InvalidArgumentError
 from .buffers import Buffer
 
 _tape: ContextVar[Any] = ContextVar("gradlab_tape", default=None)
-# `copies.follow` keeps a list in the memo of `copy.deepcopy`, which has ids for keys: this one's.
+# The memo of `copy.deepcopy` has ids of objects for keys. Under the id of this one `copies.follow`
+# keeps its list.
 FOLLOWERS = object()
 
 
@@ -94,15 +95,17 @@ class Variable(Described, _Operators):
     Usable in NumPy and jax.numpy expressions. `value` is a read-only array that never changes: an
     update makes a new one, or writes into memory that was never handed out. So several threads may
     read and differentiate one variable. A step by rows copies the table if `value` was read since
-    the last step; `v[ids]` and `v.numpy()` don't cost that. Arrays of the other byte order become
-    this machine's. After Ctrl-C in the middle of an update, and in a child forked while another
-    thread was in the middle of one, make a new variable. Source: `tf.Variable`, TensorFlow 2.21 (2026).
+    the last step; `v[ids]`, `v.numpy()` and `v.eval()` don't cost that. Arrays of the other byte
+    order become this machine's. After Ctrl-C in the middle of an update, and in a child forked
+    while another thread was in the middle of one, make a new variable. Source: `tf.Variable`,
+    TensorFlow 2.21 (2026).
 
     >>> v = Variable([1.0, 2.0], name="v")
     >>> (v * 2 + np.ones(2, np.float32)).tolist(), v.name
     ([3.0, 5.0], 'v:0')
     """
 
+    # Other modules of gradlab use these two, `_graph_key`, `_value` and `_fitting`.
     _lock: threading.RLock  # held by a step from its first read to its last write
     _buffer: Buffer
 
@@ -172,9 +175,9 @@ class Variable(Described, _Operators):
             read: Array = tape.read(self)
             return read
         value = self._buffer.share()
-        tape = recorder.get()
-        if tape is not None:
-            tape.note_read(self, value)
+        recording = recorder.get()
+        if recording is not None:
+            recording.note_read(self, value)
         return value
 
     @property
@@ -198,7 +201,8 @@ class Variable(Described, _Operators):
 
     def eval(self, session: Any = None) -> Any:
         """Return the value, as `gl.Session.run` does; sessions have no variables of their own."""
-        return to_numpy(self._buffer.share())
+        # A copy, because after `share` the next step would need new memory.
+        return unwrap_scalar(self.numpy())
 
     def assign(self, value: Any) -> Any:
         """Set the value, cast to this dtype.
@@ -334,7 +338,7 @@ class Variable(Described, _Operators):
 
     def __getitem__(self, index: Any) -> Array:
         if self.is_described:
-            rows: Array = describe(lambda: self.value[index])
+            rows: Array = describe(lambda i: self.value[i], index)
             return rows
         return self._buffer.take(index) if _tape.get() is None else self.value[index]
 
@@ -453,11 +457,11 @@ class Collection:
         """Refuse what can't name an operation; outside a Graph no operation is named."""
 
     def finish(self, run: Callable[[], Any], name: str) -> Any:
-        """Run an update that has been described: here it happens at once and returns None."""
+        """Do an update at once and return None. A Graph returns an Operation that does it."""
         run()
 
     def fetch(self, run: Callable[[], Any], name: str) -> Any:
-        """Run an update that has a result, and return it."""
+        """Do an update at once and return its result. A Graph returns an Operation that does it."""
         return run()
 
     def describe_update(self, run: Callable[[], Any], first: Callable[[], Any]) -> Any:

@@ -22,6 +22,13 @@ def test_rows_of_one_index_are_summed() -> None:
         assert (s.dtype, s.shape) == (s.values.dtype, (4, 2))
 
 
+def test_rows_of_float64_are_summed_outside_the_64_bit_mode_too() -> None:
+    with jax.enable_x64(True):
+        values = jnp.asarray([[1 / 3], [1 / 7]], np.float64)
+    dense = gl.IndexedSlices(values, [1, 1], (2, 1)).to_dense()
+    assert np.asarray(dense).ravel().tolist() == [0, 1 / 3 + 1 / 7]
+
+
 def test_lists_become_arrays() -> None:
     s = gl.IndexedSlices([[1.0]], [0], np.array([3, 1]))
     assert (s.values.dtype, s.indices.dtype, s.dense_shape) == (np.float32, np.int32, (3, 1))

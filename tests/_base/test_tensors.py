@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradlab as gl
-from gradlab._base.tensors import compute_now, deferrable, describe, new_run
+from gradlab._base.tensors import Tensor, compute_now, deferrable, describe, new_run
 
 
 def test_a_tensor_has_the_shape_and_dtype_of_its_value() -> None:
@@ -41,6 +41,33 @@ def test_a_tree_of_values_is_a_tree_of_tensors() -> None:
     assert (first.eval(), nothing) == (1, None)
     assert compute_now(rows).values.tolist() == [[1], [2]]
     assert rows.dtype == np.float32
+
+
+def test_a_named_tuple_of_values_is_one_of_tensors() -> None:
+    tensor = describe(lambda: np.float32([[2, 0], [0, 3]]))
+    result = np.linalg.slogdet(tensor)
+    assert type(result).__name__ == "SlogdetResult"
+    assert result.logabsdet.eval() == np.float32(np.log(6))
+
+
+@pytest.mark.parametrize("numbers", [[1.0], [1], [[1.0], 2.0]])
+def test_a_list_that_starts_with_numbers_may_hold_tensors(numbers: list[object]) -> None:
+    values = iter([3.0, 4.0])
+    tensor = describe(lambda: np.float32(next(values)))
+    last = describe(lambda x: x, [*numbers, tensor])[-1]
+    stacked = np.stack([1.0, tensor])
+    assert isinstance(last, Tensor)
+    assert isinstance(stacked, Tensor)
+    assert stacked.eval().tolist() == [1, 4]
+
+
+def test_indices_that_are_tensors_describe_too() -> None:
+    values = iter([0, 1])
+    indices = describe(lambda: np.int32([next(values)]))
+    slices = gl.IndexedSlices(np.ones((1, 1)), indices, (2, 1))
+    assert compute_now(slices).indices.tolist() == [1]
+    clipped = gl.clip_by_value(slices, -1.0, 1.0)
+    assert isinstance(clipped.indices, Tensor)
 
 
 def test_numpys_functions_describe() -> None:

@@ -135,10 +135,11 @@ class Shift(gl.rules.Rule):
         return g, (w, slots[0])
 
 
-def test_a_rule_may_hand_its_inputs_on() -> None:
-    w, slots, g = np.ones(3), (np.full(3, 2.0), np.full(3, 3.0)), np.zeros(3)
+@pytest.mark.parametrize("shape", [(3,), ()])
+def test_a_rule_may_hand_its_inputs_on(shape: tuple[int, ...]) -> None:
+    w, slots, g = np.ones(shape), (np.full(shape, 2.0), np.full(shape, 3.0)), np.zeros(shape)
     gl.rules.dense(Shift(), w, slots, g, 1.0, out=(w, slots))
-    assert [x[0] for x in (w, *slots)] == [0, 1, 2]
+    assert [x.flat[0] for x in (w, *slots)] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -104,6 +104,21 @@ def test_rows_are_written_into_memory_that_was_not_handed_out(module: ModuleType
     assert address(v) != place
 
 
+@IN_NUMPY_AND_JAX
+def test_a_variable_that_a_session_fetches_is_stepped_in_place(module: ModuleType) -> None:
+    with gl.Graph().as_default(), gl.Session() as sess:
+        v = gl.Variable(module.ones(SHAPE, np.float32))
+        g = gl.IndexedSlices(np.ones((1, 2), np.float32), [0], SHAPE)
+        op = gl.train.GradientDescentOptimizer(0.5).apply_gradients([(g, v)])
+        sess.run(op)
+        place = address(v)
+
+        for _ in range(3):
+            _, fetched = sess.run([op, v])
+            assert v.eval().shape == fetched.shape == SHAPE
+            assert address(v) == place
+
+
 def test_a_dense_numpy_step_writes_into_memory_that_was_not_handed_out() -> None:
     v = gl.Variable(np.ones(SHAPE, np.float32))
     opt = gl.train.MomentumOptimizer(0.5, 0.9)
@@ -162,6 +177,20 @@ def test_a_loan_keeps_an_array_as_it_is_until_it_ends() -> None:
         assert lent.tolist() == [0, 0, 0]
     assert buffer.is_free
     assert buffer.array.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_an_error_while_a_step_writes_leaves_the_value_read_only(is_shared: bool) -> None:
+    v = gl.Variable(np.ones(SHAPE, np.float32))
+    v._buffer.is_shared = is_shared
+
+    with pytest.raises(MemoryError), v._buffer.overwrite():
+        raise MemoryError
+    with pytest.raises(ValueError, match="broadcast"):
+        v._buffer.write_rows(np.array([0]), np.ones(SHAPE[1] + 1))
+
+    assert not v.value.flags.writeable
+    assert (v.value == 1).all()
 
 
 def test_a_missing_name_is_an_attribute_error() -> None:

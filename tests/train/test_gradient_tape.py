@@ -1,10 +1,17 @@
 """GradientTape: gradients of what was computed."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import gradlab as gl
 from tests.differences import differs
+
+
+class Weights(NamedTuple):
+    v: object
+    w: object
 
 
 def test_a_loss_keeps_its_value_and_gradient() -> None:
@@ -25,6 +32,7 @@ def test_gradients_have_the_structure_of_the_sources() -> None:
         loss = v * 3
     assert tape.gradient(loss, {"v": v, "w": w}) == {"v": np.float32([3]), "w": None}
     assert tape.gradient(loss, (v,)) == (np.float32([3]),)
+    assert tape.gradient(loss, Weights(v, w)) == Weights(np.float32([3]), None)
     zero = tape.gradient(loss, [w], unconnected_gradients="zero")
     assert zero[0].tolist() == [0]
     assert tape.gradient([loss, loss], v, [[2.0], [5.0]]).tolist() == [21]

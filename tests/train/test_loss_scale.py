@@ -4,6 +4,8 @@ import copy
 import pickle
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -197,10 +199,15 @@ def test_slots_are_the_wrapped_optimizers() -> None:
     tensorflow="an error",
     gradlab="divided in their dtype",
 )
-def test_gradients_of_float64_are_divided() -> None:
-    v = gl.Variable(np.float64([3.0]))
-    ((gradient, _),) = Scaled(SGD(1.0), 8).compute_gradients(lambda: v * v, [v])
+@pytest.mark.parametrize("module", [np, jnp], ids=["numpy", "jax"])
+def test_gradients_of_float64_are_divided(module: Any) -> None:
+    with jax.enable_x64(True):
+        v = gl.Variable(module.asarray([3.0], np.float64))
+    opt = Scaled(SGD(1.0), 8)
+    ((gradient, _),) = pairs = opt.compute_gradients(lambda: v * v, [v])
     assert (gradient.dtype, gradient.tolist()) == (np.float64, [6])
+    opt.apply_gradients(pairs)
+    assert v.numpy().tolist() == [-3]
 
 
 def test_one_gradient_needs_no_list() -> None:

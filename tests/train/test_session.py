@@ -1,5 +1,6 @@
 """Sessions run the operations and compute the tensors of a Graph."""
 
+import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -112,6 +113,132 @@ def test_slices_stay_slices_through_a_clip(graph: gl.Graph) -> None:
     assert fetched.indices.tolist() == [1, 1]
     assert fetched.values.tolist() == [[1, 1], [1, 1]]
     assert table.eval().tolist() == [[1, 1], [0.5, 0.5], [1, 1]]
+
+
+def test_slices_become_dense_in_each_run(graph: gl.Graph) -> None:
+    table = gl.Variable(np.ones((3, 1), np.float32))
+    (gradient,) = gl.gradients(gl.gather(table, [1, 1]) ** 2, [table])
+    dense = gradient.to_dense()
+    train_op = SGD(0.125).apply_gradients([(dense, table)])
+
+    with gl.Session() as sess:
+        fetched = [sess.run([dense, train_op])[0].ravel().tolist() for _ in range(2)]
+
+    assert fetched == [[0, 4, 0], [0, 2, 0]]
+    assert dense.shape == (3, 1)
+
+
+# Assignments that a gradient depends on
+
+
+@pytest.fixture
+def counted(graph: gl.Graph) -> tuple[gl.Variable, gl.Tensor]:
+    """A variable that counts, and a tensor that counts it up."""
+    count = gl.Variable([0.0], trainable=False)
+    return count, count.assign_add([1.0])
+
+
+APPLIERS = {
+    "gl.train": lambda: SGD(0.125),
+    "loss scale": lambda: gl.train.MixedPrecisionLossScaleOptimizer(SGD(0.125), "dynamic"),
+    "gl.keras": lambda: gl.keras.SGD(0.125),
+}
+
+
+@pytest.mark.parametrize("api", APPLIERS)
+def test_a_step_that_is_described_assigns_nothing(
+    graph: gl.Graph, counted: tuple[gl.Variable, gl.Tensor], api: str
+) -> None:
+    count, count_up = counted
+    v = gl.Variable([8.0])
+    (gradient,) = gl.gradients(v * v, [v])
+    train_op = APPLIERS[api]().apply_gradients([(gradient * count_up, v)])
+    assert count.eval() == 0
+
+    with gl.Session() as sess:
+        for runs in (1, 2):
+            sess.run(train_op)
+            assert count.eval() == runs
+
+
+def test_a_worker_that_describes_a_step_assigns_nothing(
+    graph: gl.Graph, counted: tuple[gl.Variable, gl.Tensor]
+) -> None:
+    count, count_up = counted
+    step = gl.train.create_global_step()
+    v = gl.Variable([8.0])
+    loss = v * v
+    pairs = [(gl.gradients(loss, [v])[0] * count_up, v)]
+    opt = gl.train.DropStaleGradientOptimizer(SGD(0.125), 0)
+    operations = []
+
+    def work() -> None:
+        opt.compute_gradients(loss, var_list=[v])
+        operations.append(opt.apply_gradients(pairs, step))
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    worker.join()
+    assert count.eval() == 0
+
+    gl.Session().run(operations)
+
+    assert count.eval() == 1
+
+
+def test_rows_that_an_assignment_chooses_assign_nothing_either(graph: gl.Graph) -> None:
+    row = gl.Variable(np.int32([0]), trainable=False)
+    next_row = row.assign_add([1])
+    table = gl.Variable(np.ones((3, 1), np.float32))
+    gradient = gl.IndexedSlices(np.ones((1, 1), np.float32), next_row, (3, 1))
+    chosen = table[next_row]
+    train_op = SGD(0.5).apply_gradients([(gradient, table)])
+    assert row.eval() == 0
+
+    gl.Session().run([train_op, chosen])
+
+    assert row.eval() == 1
+    assert table.eval().ravel().tolist() == [1, 0.5, 1]
+
+
+@pytest.mark.parametrize("kind", ["tensor", "function", "loss scale", "in a list", "custom"])
+def test_an_assignment_in_a_loss_is_done_once_in_a_run(
+    graph: gl.Graph, counted: tuple[gl.Variable, gl.Tensor], kind: str
+) -> None:
+    count, count_up = counted
+    v = gl.Variable([3.0])
+
+    @gl.custom_gradient
+    def scale(x: object) -> object:
+        return x * count_up(), lambda upstream: upstream * count_up()
+
+    losses = {"function": lambda: v * count_up, "custom": lambda: scale(v.value)}
+    loss = losses.get(kind, v * count_up)
+    opt = APPLIERS["loss scale" if kind == "loss scale" else "gl.train"]()
+    if kind == "in a list":
+        (gradient,) = gl.gradients([loss, 0 * v], [v])
+        train_op = opt.apply_gradients([(gradient, v)])
+    else:
+        train_op = opt.minimize(loss, var_list=[v])
+    assert count.eval() == 0
+
+    with gl.Session() as sess:
+        fetches = [train_op] if kind == "custom" else [train_op, count_up * 1]
+        sess.run(fetches)
+        assert (count.eval(), v.eval()) == (1, 2.875)
+        sess.run(train_op)
+        assert (count.eval(), v.eval()) == (2, 2.625)
+
+
+def test_an_assignment_is_a_constant_to_derivatives(graph: gl.Graph) -> None:
+    v, copied = gl.Variable([3.0]), gl.Variable([0.0])
+    doubled = copied.assign(v * 2)
+    first = gl.gradients(v * v * doubled, [v, copied])
+    second = gl.hessians(v * v * doubled, v)
+
+    (at_v, at_copied), hessian = gl.Session().run([first, second[0]])
+
+    assert (at_v, at_copied, hessian) == (36, None, 12)
 
 
 # Variables and their initial values
