@@ -195,8 +195,17 @@ def tests_of_tpu_function(name: str) -> Iterator[str]:
 
 
 def tests_of_tpu_op(name: str) -> Iterator[str]:
-    if hasattr(getattr(gl.raw_ops, name), "shapes"):
+    if not name.endswith("GradAccumDebug"):
         yield "`test_live_tpu_ops.py`"
+
+
+def tests_of_sparsecore_op(name: str) -> Iterator[str]:
+    yield from golden(name, "library/sparsecore_ops.json")
+    yield "`test_live_sparsecore_ops.py`"
+
+
+def tests_of_tpu_column(name: str) -> Iterator[str]:
+    yield from mentioning(name, "conformance/test_live_tpu_columns.py")
 
 
 def tests_of_tpu_class(name: str) -> Iterator[str]:
@@ -205,6 +214,7 @@ def tests_of_tpu_class(name: str) -> Iterator[str]:
         "conformance/test_live_mid_level.py",
         "conformance/test_live_mid_level_errors.py",
         "conformance/test_live_serving.py",
+        "conformance/test_live_tpu_v0.py",
     )
 
 
@@ -419,7 +429,8 @@ TABLES = (
     ),
     Table(
         "Ops of TPU embeddings",
-        "In `tf.raw_ops`, in TensorFlow's documentation for Java `org.tensorflow.op.tpu`.",
+        "In `tf.raw_ops`, in TensorFlow's documentation for Java `org.tensorflow.op.tpu`. The last "
+        "release that has those that end in `GradAccumDebug` is 2.6.",
         ("tf.raw_ops",),
         "gradlab.raw_ops",
         {
@@ -427,29 +438,48 @@ TABLES = (
             "1.12": (
                 "EnqueueTPUEmbeddingIntegerBatch EnqueueTPUEmbeddingSparseBatch "
                 "EnqueueTPUEmbeddingSparseTensorBatch LoadTPUEmbeddingADAMParameters "
-                "LoadTPUEmbeddingAdadeltaParameters LoadTPUEmbeddingAdagradParameters "
+                "LoadTPUEmbeddingADAMParametersGradAccumDebug LoadTPUEmbeddingAdadeltaParameters "
+                "LoadTPUEmbeddingAdadeltaParametersGradAccumDebug "
+                "LoadTPUEmbeddingAdagradParameters LoadTPUEmbeddingAdagradParametersGradAccumDebug "
                 "LoadTPUEmbeddingCenteredRMSPropParameters LoadTPUEmbeddingFTRLParameters "
+                "LoadTPUEmbeddingFTRLParametersGradAccumDebug "
                 "LoadTPUEmbeddingMDLAdagradLightParameters LoadTPUEmbeddingMomentumParameters "
-                "LoadTPUEmbeddingProximalAdagradParameters LoadTPUEmbeddingRMSPropParameters "
+                "LoadTPUEmbeddingMomentumParametersGradAccumDebug "
+                "LoadTPUEmbeddingProximalAdagradParameters "
+                "LoadTPUEmbeddingProximalAdagradParametersGradAccumDebug "
+                "LoadTPUEmbeddingRMSPropParameters LoadTPUEmbeddingRMSPropParametersGradAccumDebug "
                 "LoadTPUEmbeddingStochasticGradientDescentParameters RecvTPUEmbeddingActivations "
-                "RetrieveTPUEmbeddingADAMParameters RetrieveTPUEmbeddingAdadeltaParameters "
+                "RetrieveTPUEmbeddingADAMParameters "
+                "RetrieveTPUEmbeddingADAMParametersGradAccumDebug "
+                "RetrieveTPUEmbeddingAdadeltaParameters "
+                "RetrieveTPUEmbeddingAdadeltaParametersGradAccumDebug "
                 "RetrieveTPUEmbeddingAdagradParameters "
-                "RetrieveTPUEmbeddingCenteredRMSPropParameters "
-                "RetrieveTPUEmbeddingFTRLParameters RetrieveTPUEmbeddingMDLAdagradLightParameters "
+                "RetrieveTPUEmbeddingAdagradParametersGradAccumDebug "
+                "RetrieveTPUEmbeddingCenteredRMSPropParameters RetrieveTPUEmbeddingFTRLParameters "
+                "RetrieveTPUEmbeddingFTRLParametersGradAccumDebug "
+                "RetrieveTPUEmbeddingMDLAdagradLightParameters "
                 "RetrieveTPUEmbeddingMomentumParameters "
+                "RetrieveTPUEmbeddingMomentumParametersGradAccumDebug "
                 "RetrieveTPUEmbeddingProximalAdagradParameters "
+                "RetrieveTPUEmbeddingProximalAdagradParametersGradAccumDebug "
                 "RetrieveTPUEmbeddingRMSPropParameters "
-                "RetrieveTPUEmbeddingStochasticGradientDescentParameters "
-                "SendTPUEmbeddingGradients"
+                "RetrieveTPUEmbeddingRMSPropParametersGradAccumDebug "
+                "RetrieveTPUEmbeddingStochasticGradientDescentParameters SendTPUEmbeddingGradients"
             ),
             "1.15": "ConfigureTPUEmbedding",
             "2.3": (
                 "EnqueueTPUEmbeddingRaggedTensorBatch LoadTPUEmbeddingProximalYogiParameters "
-                "RetrieveTPUEmbeddingProximalYogiParameters"
+                "LoadTPUEmbeddingProximalYogiParametersGradAccumDebug "
+                "LoadTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug "
+                "RetrieveTPUEmbeddingProximalYogiParameters "
+                "RetrieveTPUEmbeddingProximalYogiParametersGradAccumDebug "
+                "RetrieveTPUEmbeddingStochasticGradientDescentParametersGradAccumDebug"
             ),
             "2.5": (
                 "LoadTPUEmbeddingFrequencyEstimatorParameters "
-                "RetrieveTPUEmbeddingFrequencyEstimatorParameters"
+                "LoadTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug "
+                "RetrieveTPUEmbeddingFrequencyEstimatorParameters "
+                "RetrieveTPUEmbeddingFrequencyEstimatorParametersGradAccumDebug"
             ),
             "2.7": (
                 "IsTPUEmbeddingInitialized LoadTPUEmbeddingAdagradMomentumParameters "
@@ -461,9 +491,10 @@ TABLES = (
             ),
             "2.11": (
                 "CollateTPUEmbeddingMemory ConfigureTPUEmbeddingHost ConfigureTPUEmbeddingMemory "
-                "ConnectTPUEmbeddingHosts ExecuteTPUEmbeddingPartitioner FinalizeTPUEmbedding "
-                "LoadAllTPUEmbeddingParameters RetrieveAllTPUEmbeddingParameters "
-                "XlaRecvTPUEmbeddingActivations XlaRecvTPUEmbeddingDeduplicationData "
+                "ConnectTPUEmbeddingHosts EnqueueTPUEmbeddingBatch ExecuteTPUEmbeddingPartitioner "
+                "FinalizeTPUEmbedding LoadAllTPUEmbeddingParameters "
+                "RetrieveAllTPUEmbeddingParameters XlaRecvTPUEmbeddingActivations "
+                "XlaRecvTPUEmbeddingDeduplicationData "
                 "XlaSendTPUEmbeddingGradients"
             ),
             "2.12": "ComputeDedupDataTupleMask MergeDedupData SplitDedupData",
@@ -477,6 +508,61 @@ TABLES = (
         tests_of_tpu_op,
     ),
     Table(
+        "Ops of SparseCores",
+        "In `tf.raw_ops`. TensorFlow runs those that begin with `Xla` in programs for TPUs only.",
+        ("tf.raw_ops",),
+        "gradlab.raw_ops",
+        {
+            "2.16": (
+                "ConvertToCooTensor GetMinibatchSplitsWithPhysicalReplica "
+                "GetMinibatchesInCsrWithPhysicalReplica StoreMinibatchStatisticsInFdo "
+                "XlaSparseCoreAdagrad XlaSparseCoreAdagradMomentum XlaSparseCoreAdam "
+                "XlaSparseCoreFtrl XlaSparseCoreSgd XlaSparseDenseMatmul "
+                "XlaSparseDenseMatmulGradWithAdagradAndCsrInput "
+                "XlaSparseDenseMatmulGradWithAdagradMomentumAndCsrInput "
+                "XlaSparseDenseMatmulGradWithAdamAndCsrInput "
+                "XlaSparseDenseMatmulGradWithFtrlAndCsrInput "
+                "XlaSparseDenseMatmulGradWithSgdAndCsrInput XlaSparseDenseMatmulWithCsrInput"
+            ),
+            "2.17": (
+                "ConvertToListOfSparseCoreCooTensors ConvertToSparseCoreCsrWrappedCooTensor "
+                "GetStatsFromListOfSparseCoreCooTensors SortListOfSparseCoreCooTensors "
+                "XlaSparseDenseMatmulGradWithAdagradAndStaticBufferSize "
+                "XlaSparseDenseMatmulGradWithAdagradMomentumAndStaticBufferSize "
+                "XlaSparseDenseMatmulGradWithAdamAndStaticBufferSize "
+                "XlaSparseDenseMatmulGradWithFtrlAndStaticBufferSize "
+                "XlaSparseDenseMatmulGradWithSgdAndStaticBufferSize "
+                "XlaSparseDenseMatmulWithStaticBufferSize"
+            ),
+            "2.18": "XlaSparseDenseMatmulGradWithCsrInput",
+            "2.20": (
+                "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput "
+                "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradMomentumAndCsrInput "
+                "XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdamAndCsrInput "
+                "XlaSparseDenseMatmulCustomCombinerOnTcGradWithCsrInput "
+                "XlaSparseDenseMatmulCustomCombinerOnTcGradWithFtrlAndCsrInput "
+                "XlaSparseDenseMatmulCustomCombinerOnTcGradWithSgdAndCsrInput "
+                "XlaSparseDenseMatmulCustomCombinerOnTcWithCsrInput"
+            ),
+            "-": "XlaSparseActivationsUnstack XlaSparseGradientsStack",
+        },
+        tests_of_sparsecore_op,
+    ),
+    Table(
+        "tf.tpu.experimental",
+        "In `tf.compat.v1.tpu.experimental`. The last release that has the parameters is 2.15.",
+        ("tf.compat.v1.tpu.experimental",),
+        "gradlab.tpu.experimental",
+        {
+            "1.15": (
+                "AdagradParameters AdamParameters StochasticGradientDescentParameters "
+                "embedding_column shared_embedding_columns"
+            ),
+            "2.2": "FtrlParameters",
+        },
+        tests_of_tpu_column,
+    ),
+    Table(
         "tf.tpu.experimental.embedding",
         "",
         ("tf.tpu.experimental.embedding",),
@@ -485,7 +571,7 @@ TABLES = (
             "2.3": "Adagrad Adam FeatureConfig SGD TPUEmbedding TableConfig",
             "2.4": "serving_embedding_lookup",
             "2.5": "FTRL",
-            "2.9": "AdagradMomentum TPUEmbeddingForServing",
+            "2.9": "AdagradMomentum TPUEmbeddingForServing TPUEmbeddingV0",
             "2.11": "QuantizationConfig",
             "2.16": "RowIdInitializer TPUEmbeddingV2",
             "2.17": "SparseCoreEmbeddingConfig",

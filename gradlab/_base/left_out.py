@@ -360,22 +360,14 @@ LEFT_OUT = (
     # gl.raw_ops.
     LeftOut(
         "gradlab.raw_ops",
-        "XlaSparseDenseMatmul* XlaSparseCore* XlaSparseActivationsUnstack XlaSparseGradientsStack "
-        "*SparseCoreCooTensor* *SparseCoreCsr*",
-        "ops for tables in the SparseCores' own layout aren't here; gl.tpu.sparsecore makes their "
-        "batches, and gl.tpu.lookup, gl.tpu.update and gl.tpu.train_step do what they do",
-    ),
-    LeftOut(
-        "gradlab.raw_ops",
-        "EnqueueTPUEmbeddingBatch",
-        "it takes batches in a serialized form that isn't public: use "
-        "EnqueueTPUEmbeddingSparseTensorBatch",
-    ),
-    LeftOut(
-        "gradlab.raw_ops",
         "ConfigureDistributedTPU ConfigureAndInitializeGlobalTPU DTensorSetGlobalTPUArray "
         "ShutdownDistributedTPU ShutdownTPUSystem",
         "gl.tpu.initialize_system and gl.tpu.shutdown_system start and stop the system",
+    ),
+    LeftOut(
+        "gradlab.raw_ops",
+        "GlobalIterId",
+        "it numbers the iterations of a program on TPUs, and runs nowhere else: count your own",
     ),
     LeftOut(
         "gradlab.raw_ops",
@@ -408,25 +400,14 @@ LEFT_OUT = (
         "initialize_tpu_system shutdown_tpu_system",
         "gl.tpu.initialize_system and gl.tpu.shutdown_system start and stop the system",
     ),
-    LeftOut(
-        "gradlab.tpu.experimental",
-        "embedding_column shared_embedding_columns",
-        "columns of feature_column aren't here: declare tables and features with "
-        "gl.tpu.experimental.embedding.TableConfig and FeatureConfig",
-    ),
-    LeftOut(
-        "gradlab.tpu.experimental.embedding",
-        "TPUEmbeddingV0",
-        "TPUEmbeddingV0 looks rows up without the embedding engine of the TPU; use TPUEmbedding",
-    ),
 )
 
 # Where nothing is near and the list of names would fill a page.
 ELSE = {
     "gradlab.contrib": "of tf.contrib, gl.contrib has opt, and of layers the training step",
     "gradlab.contrib.layers": "of tf.contrib.layers, gradlab has optimize_loss and its clips",
-    "gradlab.raw_ops": "gl.raw_ops has TensorFlow's ops of training, of conditional accumulators "
-    "and of TPU embeddings; for other ops use numpy or jax.numpy",
+    "gradlab.raw_ops": "gl.raw_ops has TensorFlow's ops of training, of conditional accumulators, "
+    "of TPU embeddings and of SparseCores; for other ops use numpy or jax.numpy",
     "gradlab.optax": "gl.optax has gradlab's rules and clips as transformations; all others are in "
     "optax itself",
     "gradlab.tpu": "gl.tpu has embedding tables only; dir(gl.tpu) lists its names",

@@ -29,7 +29,7 @@ from gradlab._base.suggest import did_you_mean
         ("gradlab.raw_ops", "MatMul", "gl.raw_ops has TensorFlow's ops of training, "),
         ("gradlab.raw_ops", "ResourceApplyAdan", "did you mean ResourceApplyAdam?"),
         ("gradlab.tpu", "Strategy", "gl.tpu has embedding tables only; "),
-        ("gradlab.tpu.experimental", "Foo", "it has embedding"),
+        ("gradlab.tpu.experimental", "Foo", "it has AdagradParameters, "),
         (
             "gradlab.train",
             "AMSGradOptimizer",
