@@ -127,7 +127,7 @@ def test_nan_inf_and_huge_numbers_are_kept(tmp_path: Path) -> None:
     rec = read_log(written(tmp_path, HEADER + rows))
     norms = np.array([np.nan, np.inf, np.inf, np.inf, 3e38, 1e-40], np.float32)
     np.testing.assert_array_equal(rec.every_step("global_norm"), norms)
-    np.testing.assert_array_equal(rec["loss"][:3], np.float32([np.nan, np.inf, -np.inf]))
+    np.testing.assert_array_equal(rec["loss"][:3], np.array([np.nan, np.inf, -np.inf], np.float32))
     assert rec.nonfinite_steps == 4
     assert any("1 norm above 3.4e+38" in sentence for sentence in rec.about)
     assert any("1 norm of -1, which DeepSpeed writes" in sentence for sentence in rec.about)

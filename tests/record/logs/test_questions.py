@@ -121,7 +121,7 @@ def test_many_lines_share_buckets_and_are_counted_one_by_one(tmp_path: Path) -> 
 
 def test_the_clipping_lab_asks_about_the_global_norm_only(path: Path) -> None:
     lab = gl.labs.clipping(path)
-    method = next(control for control in lab.controls if control.name == "method")
+    method: Any = next(control for control in lab.controls if control.name == "method")
     assert list(method.values()) == ["global"]
     assert list(lab.presets) == ["The suggested limit"]
     assert not [name for name, _ in lab.description.table if name.startswith("fires on")]
