@@ -52,7 +52,7 @@ LAYERS = {
 LIBRARIES = {room: libraries for rooms in LAYERS.values() for room, libraries in rooms.items()}
 ORDER = list(LIBRARIES)
 ONLY = {"live": {"live", "errors", "_base"}}  # a library of its own, but for the ground
-MOST_ROOMS, MOST_FLOORS, MOST_FLOORS_INSIDE = 22, 12, 9
+MOST_ROOMS, MOST_FLOORS, MOST_FLOORS_INSIDE = 22, 12, 10
 
 Graph = dict[str, set[str]]
 

@@ -224,7 +224,7 @@ def add_report(commands: Any) -> None:
     """Add the command to the parser's `commands`."""
     report = commands.add_parser(
         "report",
-        help="write a page on a run that gl.Recorder recorded, or compare several",
+        help="write a page on a run that gl.Recorder recorded, or on a log; or compare several",
         description="Write a page on a recorded run: which limits it suggests and why, layer by "
         "layer, skipped steps. Of 2 to 6 runs it says what differs first, which "
         "tensors differ, and how often one limit fires on each.",
@@ -236,8 +236,9 @@ def add_report(commands: Any) -> None:
         type=Path,
         nargs="+",
         metavar="RUN",
-        help="a file of Recorder.save (.npz) or of append_to, which may still grow; 2 to 6 are "
-        "compared, the others with the first",
+        help="a file of Recorder.save (.npz) or of append_to, which may still grow, or the log of "
+        "another tool, as gl.record.read_log reads it; 2 to 6 are compared, the others with the "
+        "first",
     )
     report.add_argument(
         "-o",
@@ -278,7 +279,7 @@ def _report(options: argparse.Namespace) -> None:
         raise UsageError(
             f"cannot read {error.filename or first}: {error.strerror or error}"
         ) from error
-    except ValueError as error:
+    except (ValueError, ModuleNotFoundError) as error:
         raise UsageError(str(error)) from error
     page = options.output or first.with_name(
         f"{first.stem}-compared.html" if several else f"{first.stem}.html"

@@ -16,6 +16,7 @@ from ..models import char_rnn
 from ..record.analysis.compare import FEWEST, Comparison, run_names, times
 from ..record.analysis.summary import norm_at, percentiles
 from ..record.analysis.what_if import WhatIf
+from ..record.logs.align import at_common_steps
 from ._lab import Control, Lab, Target
 from ._own_run import (
     Recording,
@@ -151,7 +152,8 @@ class CompareLab(Lab):
             shipped = char_rnn.shipped()
             recordings, names = (shipped[None], shipped[1.0]), names or ("unclipped", "clip at 1")
         called = run_names(recordings, names)
-        self.comparison = Comparison(called, tuple(opened(x).snapshot() for x in recordings))
+        recs = at_common_steps([opened(x).snapshot() for x in recordings])
+        self.comparison = Comparison(called, recs)
         super().__init__(target, **initial)
         limit: Any = self._controls["limit"]
         self.presets = {  # type: ignore[misc]

@@ -12,6 +12,7 @@ import numpy as np
 from ..live import LiveFigure, Slider
 from ..record import Recorder
 from ..record.buckets import AnyRecording, condensed
+from ..record.logs.read import open_run
 from ._lab import Lab
 
 Recording = str | PathLike[str] | Recorder
@@ -37,6 +38,7 @@ class RunLab(Lab):
         from ..models import reader_run
 
         self.rec = reader_run.shipped() if recording is None else self.taken(recording)
+        self.rec.require_tensors(f"The lab {self.function}")
         self.is_shipped = recording is None or recording is reader_run.shipped()
         self.source = "" if recording is None else written(recording)
         super().__init__(target, **initial)
@@ -93,7 +95,7 @@ def stand_in(rec: Recorder) -> Recorder:
 def _checked(recording: Any) -> Recorder:
     """The recorder itself, or that of a file."""
     if isinstance(recording, str | PathLike):
-        recording = Recorder.load(recording)
+        recording = open_run(recording)
     if not isinstance(recording, Recorder):
         raise TypeError(
             "a recording is a gl.Recorder, or the path of a file that Recorder.save wrote; got "

@@ -1,7 +1,8 @@
 """Record what the gradients of a training run looked like, and ask what a clip would have done to them.
 
 A `Recorder` records your own loop. `torch`, `optax`, `keras`, `lightning` and `trainer` attach one
-to the loop of a framework, which is imported when the function is called, not before.
+to the loop of a framework, which is imported when the function is called, not before. `read_log`
+reads the norms that another tool logged.
 """
 
 from importlib import import_module as _import_module
@@ -13,6 +14,7 @@ from .analysis.held_back import HeldBack as HeldBack
 from .analysis.noise import NoiseScale as NoiseScale
 from .analysis.summary import Summary as Summary
 from .analysis.what_if import WhatIf as WhatIf
+from .logs.read import read_log as read_log
 from .recorder import Recorder as Recorder
 from .streams.json_lines import read_json_lines as read_json_lines
 from .updates import Updates as Updates
@@ -42,6 +44,7 @@ __all__ = [
     "lightning",
     "optax",
     "read_json_lines",
+    "read_log",
     "torch",
     "trainer",
 ]

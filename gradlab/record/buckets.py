@@ -125,6 +125,8 @@ class Buckets:
         >>> rec.budget
         '2 tensors: norms, largest and followed entries in every step, all entries by size in 1 of 64'
         """
+        if self.norms_only:
+            return self.about[0]
         moved = self.store.columns.get("moved_at")
         every = "norms, largest and followed entries in every step, all entries by size in 1 of "
         also = (
@@ -147,6 +149,35 @@ class Buckets:
     @property
     def sizes(self) -> tuple[int, ...]:
         return self.store.layout.sizes if self.store.layout else ()
+
+    @property
+    def norms_only(self) -> bool:
+        """Whether it is of a log, `gl.record.read_log`: global norms and losses, and no tensors.
+
+        Then `names` has one name, which stands for all tensors together, and no size.
+        """
+        return bool(self.about)
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What a log holds that was read, in sentences; empty for a run that was recorded."""
+        return self.store.layout.log if self.store.layout else ()
+
+    def step_in_words(self, step: int) -> str:
+        """Name a step, such as "step 1,234"; of a log the training step beside its place."""
+        words = f"step {step:,}"
+        if self.norms_only and "training_step" in self.scalars:
+            words += f" (training step {self.every_step('training_step')[step]:,.0f})"
+        return words
+
+    def require_tensors(self, what: str) -> None:
+        """Refuse a question that global norms can't answer; ValueError."""
+        if self.norms_only:
+            raise ValueError(
+                f"{what} needs the gradients of single tensors, and this recording is of a log, "
+                "which holds global norms only. Record the run with gl.Recorder, or ask "
+                "rec.what_if(clip_global_norm=...), rec.summary() or gl.labs.clipping(rec)"
+            )
 
     @property
     def scalars(self) -> tuple[str, ...]:
@@ -327,6 +358,8 @@ class Buckets:
         layout, tensors = self.layout, len(self.names)
         if column in ("square", "entry") and not len(self.sampled[0]):
             raise ValueError(_NO_ENTRIES)
+        if column in ("largest", "histogram"):
+            self.require_tensors(f"the column {column!r}")
         if column in _BY_TENSOR:
             found = self.flush().columns[column][:, :tensors]
         elif column in ("global_norm", "global_norm_low"):
@@ -361,7 +394,8 @@ class Buckets:
 
     def __repr__(self) -> str:
         merged = f" in {counted(len(self), 'bucket')}" if self.stride > 1 else ""
-        of = listed((*self.names, *self.scalars), SHOWN)
+        names = ("global norms alone",) if self.norms_only else self.names
+        of = listed((*names, *self.scalars), SHOWN)
         missing = (
             f", {counted(self.missing_steps, 'more step')} missing" if self.missing_steps else ""
         )

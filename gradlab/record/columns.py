@@ -45,6 +45,8 @@ class Layout:
         entries: how many entries to sample, 0 for none.
         histogram_every: every so many steps entries are counted by size, and so many buckets share
             their counts.
+        log: what a log that was read holds, in sentences; such a recording has norms only. Empty for
+            a run that was recorded.
     """
 
     names: tuple[str, ...]
@@ -53,6 +55,7 @@ class Layout:
     capacity: int
     entries: int
     histogram_every: int
+    log: tuple[str, ...] = ()
 
     @cached_property
     def items(self) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -74,6 +74,7 @@ def parts(store: Store, missing: int = 0) -> tuple[dict[str, Any], Columns]:
         "names": [*layout.names],
         "shapes": [[*s] for s in layout.shapes],
         "scalars": [*layout.scalars],
+        "log": [*layout.log],
     }
     small = {name: _small(x) if name in _COUNTS else x.copy() for name, x in columns.items()}
     return {"seen": seen, "stride": stride, "missing": missing, **fields}, small
@@ -111,8 +112,7 @@ def _refuse_logs_of_others(path: str) -> None:
     if is_text:
         raise InvalidArgumentError(
             f"{path} is a text file, not a recording. Files of Recorder.save (.npz) and "
-            "Recorder.append_to are read; logs of other tools are not. Norms that you have can be "
-            "put into a recorder: gl.Recorder(entries=0), then prepare and extend"
+            "Recorder.append_to are read; gl.record.read_log reads logs of other tools"
         )
 
 
@@ -146,6 +146,7 @@ def _layout(header: Mapping[str, Any], max_bytes: int) -> tuple[Layout, int, int
         integer_field(header, "capacity", 1),
         integer_field(header, "entries", 0),
         integer_field(header, "histogram_every", 1),
+        _names({"log": [], **header}, "log"),
     )
     _check_layout(layout, max_bytes, seen)
     if seen > layout.capacity * stride or stride & (stride - 1):

@@ -656,6 +656,7 @@ class Recorder(Recording):
         ...         print(file.read(), end="")
         {"step": 0, "global_norm": 5.0, "leading_norm": 5.0, "largest": 4.0, "skipped": false, "loss": 0.1}
         """
+        self.require_tensors("stream")
         return Stream(self, to, seconds, share)
 
 

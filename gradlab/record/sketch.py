@@ -38,6 +38,7 @@ _SHIFTS = 19  # after so many joins one bin holds everything
 _GOOD = 35  # bins to each power of two are an error of 1 %
 _FAR = 1 << 30
 _AT_ONCE = 32  # steps whose numbers stay in the cache
+_MANY = 4096  # steps that come together, as those of a log: then as many numbers at once
 
 
 @functools.cache
@@ -97,8 +98,11 @@ def add(sketch: np.ndarray, x: np.ndarray, skipped: np.ndarray) -> np.ndarray:
     """The sketch with (n, rows) numbers more, in place where there is room; of steps that were
     skipped only what is not finite is counted, and apart.
     """
-    for some in range(0, len(x), _AT_ONCE):
-        part = slice(some, some + _AT_ONCE)
+    at_once = _AT_ONCE
+    if len(x) >= _MANY:
+        at_once = max(_AT_ONCE, _MANY // len(sketch))
+    for some in range(0, len(x), at_once):
+        part = slice(some, some + at_once)
         sketch = _add(sketch, x[part], skipped[part])
     return sketch
 

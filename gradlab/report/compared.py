@@ -191,6 +191,8 @@ def _steps(answer: WhatIf) -> str:
 def tensors(runs: Several) -> Section:
     """The tensors, those that differ most first."""
     both, title = runs.both, "Which tensors differ most"
+    if any(rec.norms_only for rec in both.recs):
+        return Section("tensors", title, "Not known: logs have no norms of single tensors.")
     if not both.tensors:
         return Section(
             "tensors", title, "No tensor is in all runs with the same number of entries."

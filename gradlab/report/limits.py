@@ -80,6 +80,8 @@ def limits(run: Run) -> Section:
 
 
 def _sick_body(run: Run) -> str:
+    if run.rec.norms_only:
+        return paragraph(_SICK) + _tables(run, np.zeros(0, int))
     order = np.argsort(-run.rec.what_if(clip_norm=run.median).of_finite_by_tensor, kind="stable")
     return paragraph(_SICK) + _tables(run, order)
 
@@ -101,7 +103,10 @@ def _steps(answer: WhatIf) -> str:
 
 
 def _body(run: Run, limit: float, answer: WhatIf, sentence: str) -> str:
-    rec, by_tensor = run.rec, run.rec.what_if(clip_norm=limit).of_finite_by_tensor
+    rec = run.rec
+    by_tensor = np.zeros(0)
+    if not rec.norms_only:
+        by_tensor = rec.what_if(clip_norm=limit).of_finite_by_tensor
     order = np.argsort(-by_tensor, kind="stable")
     if not run.finite_norms.size:
         return _tables(run, order)
@@ -175,12 +180,15 @@ def _tables(run: Run, order: np.ndarray) -> str:
     limits = {*(summary.limits if summary else ()), *([run.limit] if run.limit else ())}
     some = sorted(limits)
     overall = [(in_full(x), _fires(rec.what_if(clip_global_norm=x)), _is(run, x)) for x in some]
+    on_all = table("Limits on the global norm", ("limit", "fires on", ""), overall)
+    if rec.norms_only:
+        return on_all
     each = [rec.what_if(clip_norm=x) for x in some]
     by_tensor = [
         (rec.names[k], *(percent(float(e.of_finite_by_tensor[k])) for e in each)) for k in order
     ]
     return (
-        table("Limits on the global norm", ("limit", "fires on", ""), overall)
+        on_all
         + table(
             "Limits on the norm of each tensor alone, by effect",
             ("tensor", *(f"limit {in_full(x)}" for x in some)),
@@ -243,7 +251,7 @@ def _clipping(run: Run, limit: float) -> str:
 
 def by_layer(run: Run) -> Section | None:
     """The lab that shows a limit on every tensor."""
-    if run.limit is None or not run.finite_norms.size:
+    if run.limit is None or not run.finite_norms.size or run.rec.norms_only:
         return None
     answer = run.rec.what_if(clip_norm=run.limit)
     share, (_, high) = answer.of_finite_by_tensor, answer.bounds_of_finite_by_tensor
@@ -283,10 +291,12 @@ def _layers(run: Run, limit: float) -> str:
 def _neighbors(run: Run, limit: float) -> str:
     half, double = (float(f"{limit * by:.3g}") for by in (0.5, 2))  # as they are printed
     low, high = (_fires(run.rec.what_if(clip_global_norm=x)) for x in (half, double))
-    answer = run.rec.what_if(clip_norm=limit)
-    alone, steps = _fires(answer), "the finite steps" if answer.nonfinite else "the steps"
-    return (
+    steps = "the finite steps" if run.rec.nonfinite_steps else "the steps"
+    sentence = (
         f"Half that limit, {number(half)}, would fire on {low} of {steps}, and double, "
-        f"{number(double)}, on {high}; {in_full(limit)} on the norm of "
-        f"each tensor alone on {alone}."
+        f"{number(double)}, on {high}"
     )
+    if run.rec.norms_only:
+        return f"{sentence}."
+    alone = _fires(run.rec.what_if(clip_norm=limit))
+    return f"{sentence}; {in_full(limit)} on the norm of each tensor alone on {alone}."

@@ -182,6 +182,10 @@ class Shares(NamedTuple):
 def shares_figure(shares: Shares, narrow: bool = False) -> Any:
     """The curve, and beside it or below it the bars."""
     rows = min(len(shares.names), MOST_ROWS)
+    if not rows:  # of a log, which has no tensors
+        figure = new_figure(NARROW if narrow else WIDE, 3.0)
+        _curve(figure.subplots(), shares)
+        return figure
     if narrow:
         figure = new_figure(NARROW, 3.0 + 0.9 + 0.24 * rows)
         curve, bars = figure.subplots(2, 1, height_ratios=(2.4, 0.6 + 0.24 * rows))

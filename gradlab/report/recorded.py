@@ -21,6 +21,8 @@ MOST = 200  # rows of the table
 def overview(run: Run) -> Section:
     """The size of the run, a map of its norms, and a table of its tensors."""
     rec = run.rec
+    if rec.norms_only:
+        return Section("recorded", "What was logged", rec.about[0], partial(_about, run))
     entries = sum(rec.sizes)
     skipped = f" ({rec.skipped_steps:,} of them skipped)" if rec.skipped_steps else ""
     missing = f", {rec.missing_steps:,} more missing," if rec.missing_steps else ""
@@ -34,6 +36,11 @@ def overview(run: Run) -> Section:
     trouble = trouble_in_tensors(rec)
     said = f"{sentence}; {kept}. {trouble}".strip()
     return Section("recorded", "What was recorded", said, partial(_overview, run))
+
+
+def _about(run: Run) -> str:
+    """Return what else is said of a log."""
+    return "".join(paragraph(sentence) for sentence in run.rec.about[1:])
 
 
 def _overview(run: Run) -> str:
@@ -94,7 +101,7 @@ def _norms(run: Run) -> str:
     largest = "the largest finite one" if run.rec.nonfinite_steps else "the largest"
     said = (
         f"The median gradient norm is {run.median_in_words}; {largest}{times} is "
-        f"{number(top.norm)} at step {top.step:,}."
+        f"{number(top.norm)} at {run.rec.step_in_words(top.step)}."
     )
     return f"{said} {top}".strip()
 
@@ -145,6 +152,12 @@ def nonfinite(run: Run) -> Section:
     of = (
         f"{counted(taken, 'step')} that were taken" if rec.skipped_steps else counted(taken, "step")
     )
+    if rec.norms_only:
+        exact = first_nonfinite_step(rec)
+        sentence = f"The norm of {number(rec.nonfinite_steps)} of {of} is NaN or Inf"
+        sentence += "." if exact is None else f", first that of {rec.step_in_words(exact)}."
+        sentence += " In which tensors, a log doesn't say."
+        return Section("nonfinite", title, sentence, partial(paragraph, _advice(run)))
     is_bad = count[rows[0]] > 0
     names = [rec.names[k] for k in np.flatnonzero(is_bad)]
     origin = frontier_in(rec, int(rows[0]))
@@ -180,6 +193,12 @@ def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
         partial(nonfinite_figure, rec["nonfinite"], rec.step, rec.seen, rec.names),
         sentence,
     )
+    return shown + paragraph(_advice(run)) + _places(run, rows)
+
+
+def _advice(run: Run) -> str:
+    """Say what to do about steps that aren't finite."""
+    rec = run.rec
     advice = (
         "A clip does not mend such a step. In TensorFlow a clip by global norm makes all of it "
         "NaN; a clip by value bounds Inf but lets NaN through. Skip it."
@@ -190,7 +209,7 @@ def _nonfinite(run: Run, rows: np.ndarray, sentence: str) -> str:
             f" Here every step from {first:,} on has it, so the weights probably do, too: go back "
             f"to weights from before step {first:,}."
         )
-    return shown + paragraph(advice) + _places(run, rows)
+    return advice
 
 
 def when(run: Run, row: int) -> str:
@@ -235,6 +254,9 @@ def _lines(run: Run) -> list[str]:
         "on is exact.",
         "A suggested limit says what is unusual in this run, not what is best for the loss.",
     ]
+    if rec.norms_only:
+        # A log has no tensors, no entries, and norms as exact as it printed them.
+        return [lines[0], *rec.about, lines[2]]
     if rec.stride > 1:
         lines.append(
             f"The run had more steps than the recorder has buckets: {run.merged}. How often limits "

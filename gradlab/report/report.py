@@ -18,6 +18,8 @@ from ..live import page
 from ..live.progress import shown, told
 from ..record import Recorder
 from ..record.analysis.compare import Comparison, run_names
+from ..record.logs.align import at_common_steps
+from ..record.logs.read import open_run
 from ._html import Section
 from ._run import Run
 from .compared import SECTIONS, Several
@@ -40,7 +42,8 @@ class Report:
     """A recorded run in words, pictures and figures that move, as one HTML page that stands alone; or several compared.
 
     Args:
-        recording: a `Recorder`, or the path of one that was saved.
+        recording: a `Recorder`, the path of one that was saved, or of a log as
+            `gl.record.read_log` reads it.
         *others: up to five more to compare with it: on the same axes, what differs first, which
             tensors, one limit on all of them, and what cannot be compared.
         names: of several runs; by default those of their files, or "run 1" and so on.
@@ -81,7 +84,7 @@ class Report:
         if names is not None and not others:
             raise ValueError("names are for several runs; the page on one has a title")
         called = run_names((recording, *others), names) if others else ()
-        recs = tuple(_opened(x).snapshot() for x in (recording, *others))
+        recs = at_common_steps([_opened(x).snapshot() for x in (recording, *others)])
         if limit is not None and not (limit > 0 and math.isfinite(limit)):
             raise ValueError(f"limit must be positive and finite, got {limit!r}")
         name = None if isinstance(recording, Recorder) else Path(recording).stem
@@ -168,7 +171,7 @@ def _link(section: Section) -> str:
 
 def _opened(recording: Recorder | str | os.PathLike[str]) -> Recorder:
     """Return what a recording is, or holds the file of this name; ValueError if that is nothing."""
-    rec = recording if isinstance(recording, Recorder) else Recorder.load(recording)
+    rec = recording if isinstance(recording, Recorder) else open_run(recording)
     if not len(rec):
         raise ValueError(
             "nothing is recorded yet: call rec.record(grads, loss=loss) "

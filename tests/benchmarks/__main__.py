@@ -17,6 +17,7 @@ from tests.benchmarks import (
     imports,
     labs,
     latency,
+    logs,
     machine,
     optimizers,
     recommender,
@@ -42,6 +43,7 @@ PARTS = {
     "sweep": sweep.rows,
     "workers": workers.rows,
     "recording": recording.rows,
+    "logs": logs.rows,
 }
 IN_THE_BROWSER = {"latency", "first"}
 

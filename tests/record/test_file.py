@@ -263,7 +263,8 @@ def test_how_many_steps_are_missing_is_saved(tmp_path: Path) -> None:
 def test_a_log_of_another_tool_is_not_called_damaged(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text('{"log_history": [{"grad_norm": 1.5, "step": 1}]}\n')
     with pytest.raises(
-        ValueError, match=r"is a text file, not a recording. Files of Recorder.save .* are read"
+        ValueError, match=r"is a text file, not a recording. .* gl.record.read_log reads logs"
     ) as found:
-        gl.Report(tmp_path / name)
+        gl.Recorder.load(tmp_path / name)
     assert "damaged" not in str(found.value)
+    assert gl.Report(tmp_path / name, limit=1.0).sentences

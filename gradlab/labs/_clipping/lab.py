@@ -126,8 +126,9 @@ def clipping(
     `run_layers`.
 
     Args:
-        recording: your own `Recorder`, the path of one that was saved, or runs by limit, as
-            `gl.models.char_rnn.record()` returns; the shipped recording by default.
+        recording: your own `Recorder`, the path of one that was saved or of a log, as
+            `gl.record.read_log` reads it, or runs by limit, as `gl.models.char_rnn.record()`
+            returns; the shipped recording by default.
         limit: the clip limit, on a log scale as wide as the norms of the runs; by default 1, or the
             median norm of your own run.
         method: "global" clips by the global norm, "norm" by the norm of each tensor, "value" clips
@@ -222,7 +223,7 @@ class ClippingLab(FollowingLab):
     # Controls
 
     def make_controls(self) -> list[Control]:
-        methods = tuple((key, method.name) for key, method in METHODS.items())
+        methods = tuple((key, METHODS[key].name) for key in self._methods())
         first_run = "none" if "none" in self.runs else next(iter(self.runs))
         controls: list[Control]
         if self.is_char_rnn:
@@ -242,6 +243,12 @@ class ClippingLab(FollowingLab):
         if self.is_shipped:
             controls.append(Button("record", "Record again", self.record_afresh, folded=True))
         return controls
+
+    def _methods(self) -> list[str]:
+        """The ways to clip that can be asked about: of a log, which has no tensors, one."""
+        if any(rec.norms_only for rec in self.runs.values()):
+            return ["global"]
+        return [*METHODS]
 
     def _wide_slider(self) -> Slider:
         """Return a slider up to a limit that clips no step of any run."""
@@ -264,10 +271,14 @@ class ClippingLab(FollowingLab):
             return {}
         slider: Any = self._controls["limit"]
         limit = slider.shown(suggested)
-        return {
-            "The suggested limit": {"limit": limit, "run": "none", "method": "global"},
-            "Suggested limit, per tensor": {"limit": limit, "run": "none", "method": "norm"},
-        }
+        presets = {"The suggested limit": {"limit": limit, "run": "none", "method": "global"}}
+        if "norm" in self._methods():
+            presets["Suggested limit, per tensor"] = {
+                "limit": limit,
+                "run": "none",
+                "method": "norm",
+            }
+        return presets
 
     def record_afresh(self) -> None:
         """Train again on this machine, about half a minute, and show one new run of each.
@@ -445,13 +456,16 @@ class ClippingLab(FollowingLab):
         yield "median factor", "none is finite" if np.isnan(factor) else number(factor)
         yield "median turn", f"{trace.median_turn:.1f} degrees"
         yield "largest turn", f"{np.nan_to_num(clip.angle).max():.1f} degrees"
-        yield from _tensor_rows(clip)
+        if not run.norms_only:
+            yield from _tensor_rows(clip)
         if clip.stride > 1:
             yield "shown as", f"every {every(run)}"
         yield from self._loss_rows(trace)
         if clip.skipped:
             yield "steps that were skipped", number(clip.skipped)
         yield "exact or estimate", _exactness(trace, run)
+        for k, sentence in enumerate(run.about):
+            yield "what the log is" if k == 0 else "about the log", sentence
 
     def _loss_rows(self, trace: ClippingTrace) -> Iterator[tuple[str, str]]:
         if not self.is_char_rnn:
@@ -571,8 +585,7 @@ def _check_arguments(recording: Any, initial: Mapping[str, Any]) -> None:
             "recording must be a gl.Recorder, the path of one that was saved, or what "
             "gl.models.char_rnn.record returned, got a dict with "
             f"{', '.join(map(repr, list(recording)[:3]))}. "
-            "Norms of a log can be put into a recorder: gl.Recorder(entries=0), then prepare and "
-            "extend"
+            "gl.record.read_log reads the log of another tool"
         )
     if isinstance(recording, dict):
         _check_limits(recording)
@@ -637,7 +650,8 @@ def _steps_of(name: str) -> str:
 def _fit_slider(rec: Recorder) -> Slider:
     """A slider from limits for single entries to the largest norm. It starts at the median norm."""
     norms = rec.global_norm
-    largest_entries = rec["largest"].max(axis=1)
+    # Entries of a log aren't known, and no limit on them is asked about.
+    largest_entries = norms if rec.norms_only else rec["largest"].max(axis=1)
     start = 1.0
     if (norms > 0).any():
         start = float(np.nan_to_num(np.median(norms[np.isfinite(norms) & (norms > 0)]), nan=1.0))

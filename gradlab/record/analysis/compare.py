@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 
 from ..._base.arrays import quiet
-from ..._base.numbers import are, counted, listed, number
+from ..._base.numbers import are, counted, listed, number, percent_of_many
 from ...errors import InvalidArgumentError
 from ..buckets import AnyRecording, condensed
 
@@ -138,7 +139,21 @@ class Comparison(Generic[AnyRecording]):
         return min((p.first.step for p in self.parting.values() if p.first), default=None)
 
     def first(self) -> str:
-        """A sentence that says what differs first."""
+        """A sentence that says what differs first; of logs, one that says by which factor, too."""
+        if not any(rec.norms_only for rec in self.recs):
+            return self._first()
+        factors = [factor.in_words(self.names[0], name) for name, factor in self._factors()]
+        return " ".join([self._first(), *factors])
+
+    def _factors(self) -> Iterator[tuple[str, NormFactor]]:
+        """The factor of each run but the first, where its norms differ from the first run's by one."""
+        first, *others = [rec.every_step(_HEAD)[: self.steps] for rec in self.recs]
+        for name, norms in zip(self.names[1:], others, strict=True):
+            factor = norm_factor(first, norms)
+            if factor is not None:
+                yield name, factor
+
+    def _first(self) -> str:
         who = listed(self.names, 2) if len(self.names) == FEWEST else f"The {len(self.names)} runs"
         there = {column: p.first for column, p in self.parting.items() if p.first}
         unknown = max(p.unknown for p in self.parting.values())
@@ -174,6 +189,8 @@ class Comparison(Generic[AnyRecording]):
     @cached_property
     def tensors(self) -> tuple[str, ...]:
         """Names of the tensors that all runs have with as many entries, in the first run's order."""
+        if any(rec.norms_only for rec in self.recs):
+            return ()
         sizes = [dict(zip(rec.names, rec.sizes, strict=True)) for rec in self.recs]
         return tuple(
             n for n, size in sizes[0].items() if all(other.get(n) == size for other in sizes)
@@ -302,6 +319,15 @@ class Comparison(Generic[AnyRecording]):
             )
 
     def _tensors(self) -> Iterator[str]:
+        logs = [name for name, rec in self._runs() if rec.norms_only]
+        if logs:
+            yield f"{listed(logs, MOST)} {_has(len(logs))} global norms only: no tensors are compared."
+            if len(logs) < len(self.recs):
+                yield (
+                    "A log is compared with a recording line by line, whatever step it logged; the "
+                    "same lines are the same steps only if every step was logged."
+                )
+            return
         every = dict.fromkeys(name for rec in self.recs for name in rec.names)
         for name, rec in self._runs():
             if lacks := [tensor for tensor in every if tensor not in rec.names]:
@@ -324,6 +350,82 @@ class Comparison(Generic[AnyRecording]):
 
     def _runs(self) -> Iterator[tuple[str, AnyRecording]]:
         return zip(self.names, self.recs, strict=True)
+
+
+class NormFactor(NamedTuple):
+    """One factor between the norms of two logs of a run.
+
+    Attributes:
+        factor: norms of the second over those of the first, in the median.
+        share: of the steps in which it is that, to 1%.
+        steps: that both logs have with finite norms above 0.
+    """
+
+    factor: float
+    share: float
+    steps: int
+
+    def in_words(self, first: str, second: str) -> str:
+        """Say how large the factor is, and what fits it.
+
+        >>> NormFactor(0.5, 1.0, 100).in_words("one", "two")
+        'The norms differ by 2.000 in every step, and those of one are larger. What fits: those of two are of \
+one shard (sqrt of 4 processes); or those of one have a loss scale of 2; or those of one are of a sum over 2 \
+micro-batches or processes, not of their mean.'
+        """
+        size = max(self.factor, 1 / self.factor)
+        where = "in every step"
+        if self.share < 1:
+            where = f"in {percent_of_many(self.share)} of {counted(self.steps, 'step')}"
+        if size - 1 < _NOTABLE:
+            return f"The norms are the same, to 1%, {where}."
+        smaller, larger = (first, second) if self.factor > 1 else (second, first)
+        fits = "; or ".join(_what_fits(size, smaller, larger))
+        return (
+            f"The norms differ by {size:.3f} {where}, and those of {larger} are larger. What fits: "
+            f"{fits or 'no number of processes or micro-batches, and no loss scale'}."
+        )
+
+
+_FEWEST_STEPS = 3
+_MOST_STEPS_APART = 0.1  # share of the steps that may differ by another factor
+_FITS = 0.002  # a relative difference from a whole number, as of norms that were printed
+_MOST_PROCESSES = 128  # further roots lie too close to each other
+
+
+def norm_factor(first: np.ndarray, second: np.ndarray) -> NormFactor | None:
+    """Return the one factor between the norms of each step; None where there is none.
+
+    It must hold to 1% in 90% of the steps.
+
+    >>> norm_factor(np.array([1.0, 2.0, 3.0]), np.array([4.0, 8.0, 12.0]))
+    NormFactor(factor=4.0, share=1.0, steps=3)
+    """
+    counts = np.isfinite(first) & np.isfinite(second) & (first > 0) & (second > 0)
+    if counts.sum() < _FEWEST_STEPS:
+        return None
+    ratio = second[counts].astype(np.float64) / first[counts].astype(np.float64)
+    factor = float(np.median(ratio))
+    share = float((np.abs(ratio / factor - 1) < _NOTABLE).mean())
+    if share < 1 - _MOST_STEPS_APART:
+        return None
+    return NormFactor(factor, share, int(counts.sum()))
+
+
+def _what_fits(size: float, smaller: str, larger: str) -> Iterator[str]:
+    """Say what makes norms so many times as large, where that is a plain number."""
+    processes = round(size**2)
+    if processes <= _MOST_PROCESSES and abs(size / math.sqrt(processes) - 1) < _FITS:
+        yield f"those of {smaller} are of one shard (sqrt of {processes:,} processes)"
+    exponent = round(math.log2(size))
+    if exponent >= 1 and abs(size / 2.0**exponent - 1) < _FITS:
+        yield f"those of {larger} have a loss scale of {2**exponent:,}"
+    whole = round(size)
+    if 2 <= whole <= _MOST_PROCESSES and abs(size / whole - 1) < _FITS:
+        yield (
+            f"those of {larger} are of a sum over {whole:,} micro-batches or processes, not of their "
+            "mean"
+        )
 
 
 def times(factor: float) -> str:

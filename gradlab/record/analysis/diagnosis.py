@@ -151,7 +151,7 @@ def why_no_limit(rec: Buckets) -> str:
     sentences = []
     if 2 * bad > taken:
         first = first_nonfinite_step(rec)
-        since = "" if first is None else f" (first: step {first:,})"
+        since = "" if first is None else f" (first: {rec.step_in_words(first)})"
         sentences.append(
             f"{bad:,} of {counted(taken, 'step')} held NaN or Inf{since}, which no limit mends"
         )

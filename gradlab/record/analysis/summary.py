@@ -42,6 +42,7 @@ class Summary:
         missing_steps: how many more were not recorded, because their gradients held NaN or Inf.
         updates: what `Recorder.updates` says.
         noise: what `Recorder.noise_scale` says. None where it was not recorded.
+        about: of a log that was read, what it holds, in sentences; then `fired_by_tensor` is empty.
     """
 
     limits: tuple[float, ...]
@@ -56,12 +57,15 @@ class Summary:
     missing_steps: int
     updates: Updates | None = None
     noise: NoiseScale | None = None
+    about: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         title = (
             "share of finite steps on which a limit fires: by global norm, and by the norm of "
             "each tensor alone"
         )
+        if self.about:
+            title = "share of finite logged steps on which a limit on the global norm fires"
         by_tensor = list(self.fired_by_tensor.items())
         more = []
         if len(by_tensor) > SHOWN:
@@ -85,7 +89,7 @@ class Summary:
             if shows(x)
         ]
         also = [str(x) for x in (self.updates, self.noise) if x is not None]
-        return "\n".join([title, *rows, *more, *doubts, self.reason, *also])
+        return "\n".join([title, *rows, *more, *doubts, self.reason, *also, *self.about])
 
 
 def _line(name: str, column: Sequence[str], width: int) -> str:
@@ -140,7 +144,9 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
             "no recorded step has a finite gradient that is not 0, so no limit can be suggested"
         )
     limits = tuple(_limit_at(rec, percent) for percent in (50, 75, 90, 95, 99))
-    each = [what_if(rec, {"clip_norm": limit}) for limit in limits]
+    each = []
+    if not rec.norms_only:
+        each = [what_if(rec, {"clip_norm": limit}) for limit in limits]
     overall = [what_if(rec, {"clip_global_norm": limit}) for limit in limits]
     trouble = why_no_limit(rec)
     suggested = None if trouble else _limit_at(rec, percentile)
@@ -155,9 +161,13 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
         answers.append(answer)
         reason = _reason(rec, suggested, percentile, answer) + _not_counted(rec)
     by_name = {
-        n: tuple(float(e.of_finite_by_tensor[k]) for e in each) for k, n in enumerate(rec.names)
+        n: tuple(float(e.of_finite_by_tensor[k]) for e in each)
+        for k, n in enumerate(rec.names)
+        if each
     }
-    by_tensor = max(_doubt(e.of_finite_by_tensor, e.bounds_of_finite_by_tensor) for e in each)
+    by_tensor = max(
+        (_doubt(e.of_finite_by_tensor, e.bounds_of_finite_by_tensor) for e in each), default=0.0
+    )
     doubt = max(_doubt(np.array(a.of_finite), np.array(a.bounds_of_finite)) for a in answers)
     fired = tuple(a.of_finite for a in overall)
     return Summary(
@@ -173,6 +183,7 @@ def summarize(rec: Buckets, percentile: float) -> Summary:
         rec.missing_steps,
         sampled_updates(rec),
         known_noise(rec),
+        rec.about,
     )
 
 
@@ -198,7 +209,7 @@ def _not_counted(rec: Buckets, is_sick: bool = False) -> str:
         first = first_nonfinite_step(rec)
         said += f"; {counted(bad, 'step')} held NaN or Inf"
         if first is not None:
-            said += f" (first: step {first:,})"
+            said += f" (first: {rec.step_in_words(first)})"
     if skipped:
         said += f"; {counted(skipped, 'more step')} {were(skipped)} skipped"
     if missing:

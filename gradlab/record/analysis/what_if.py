@@ -74,6 +74,7 @@ class WhatIf:
         exact: False where numbers that `str` shows are estimates: from histograms, sketches or
             buckets, as `note` says.
         names: of the tensors.
+        norms_only: whether the recording is of a log, without tensors.
     """
 
     kind: str
@@ -99,6 +100,7 @@ class WhatIf:
     exact: bool
     note: str
     names: tuple[str, ...]
+    norms_only: bool = False
 
     def __str__(self) -> str:
         every = self.stride == 1 or self.kind == "clip_global_norm"
@@ -168,7 +170,7 @@ class WhatIf:
 
     def _by_tensor(self) -> str:
         """All tensors, or of many the ones it fires on most."""
-        if self.kind == "clip_global_norm" and len(self.names) > 1:
+        if self.kind == "clip_global_norm" and (len(self.names) > 1 or self.norms_only):
             return "on all tensors alike"
         shares, bounds = self.of_finite_by_tensor, self.bounds_of_finite_by_tensor
         order = range(len(self.names))
@@ -200,6 +202,8 @@ def what_if(rec: Buckets, limits: Mapping[str, float]) -> WhatIf:
     if len(rec) == 0:
         raise ValueError(EMPTY)
     ((kind, limit),) = limits.items()
+    if kind != "clip_global_norm":
+        rec.require_tensors(kind)
     if not limit > 0 or not np.isfinite(limit):
         raise ValueError(f"{kind} must be positive and finite, got {limit!r}")
     return {"clip_norm": _norm, "clip_value": _value, "clip_global_norm": _global}[kind](
@@ -351,6 +355,7 @@ def _made(
         exact,
         "; ".join(filter(None, notes)),
         rec.names,
+        rec.norms_only,
     )
 
 
