@@ -35,10 +35,10 @@ from .._base.slices import IndexedSlices
 from ..rules import pure
 from ..rules.rule import Rule
 from ..schedules import LearningRateSchedule
-from ..train.update import Commit
+from ..train.update import Commit, rule_for
 from ..train.variable import Variable
 from .clips import clip_pairs, make_dense
-from .engine import Arguments, Engine, Pairs, Process, rule_for
+from .engine import Arguments, Engine, Pairs, Process
 from .hyperparameters import Hyperparameter
 from .versions import CLIPS
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.arrays import Array, as_array, is_float
+from .._base.arrays import Array, as_array, is_float, precision
 from ..errors import DTypeError, NotAVariableError
 from .copies import copy_part, follow, get_copy
 from .state_dict import lock_variables
@@ -167,7 +167,8 @@ class ExponentialMovingAverage:
         with lock_variables([*variables, *averages]):
             rate = self._read_rate()
             for v, average in zip(variables, averages, strict=True):
-                average.assign_sub((average.value - v.value) * rate.astype(v.dtype))
+                with precision(v.dtype):
+                    average.assign_sub((average.value - v.value) * rate.astype(v.dtype))
 
     def _read_rate(self) -> Array:
         """Return 1 - decay as TensorFlow has it: in float32."""
