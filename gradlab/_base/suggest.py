@@ -74,8 +74,9 @@ def _find_nearest(name: str, names: list[str]) -> str | None:
         return longer[0]
     typos = {candidate: _count_typos(name, candidate) for candidate in names}
     nearest = min(typos, key=typos.__getitem__, default=None)
-    # More would suggest another algorithm: ApplyFoo is 3 typos away from ApplyFtrl.
-    return nearest if nearest and typos[nearest] <= min(2, max(1, len(name) // 3)) else None
+    # More would suggest another algorithm: ApplyFoo is 3 typos away from ApplyFtrl. Names of a letter
+    # or two have nothing in common after a typo.
+    return nearest if nearest and typos[nearest] <= min(2, len(name) // 3) else None
 
 
 def _count_typos(a: str, b: str) -> int:

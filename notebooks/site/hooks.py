@@ -26,7 +26,7 @@ CAPTION = 'class="caption" role="heading"'
 SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
 # A link from a source page back to the reference. viewcode gives every name of a file the module of
 # the first one, although a file's names may be public in several modules.
-BACKLINK = re.compile(r'(api/(gradlab[\w.]*)\.html#)([\w.]+)')
+BACKLINK = re.compile(r'(api/(gradlab(?:\.\w+)*)\.html#)([\w.]+)')
 LIST_TAGS = {
     "<dl>": '<span class="sig-rows">',
     "</dl>": "</span>",

@@ -41,10 +41,12 @@ class MovingAverageOptimizer(UpdateWrapper):
     optimizer's. Source: `tf.contrib.opt.MovingAverageOptimizer`, TensorFlow 1.15 (2019).
 
     >>> import gradlab as gl
-    >>> v = gl.Variable([4.0], name="weights")
-    >>> opt = gl.contrib.opt.MovingAverageOptimizer(gl.train.GradientDescentOptimizer(1.0), 0.5)
-    >>> opt.apply_gradients([([2.0], v)])
-    >>> v.numpy().tolist(), opt.swapping_saver()["weights"].numpy().tolist()
+    >>> with gl.variable_collection():
+    ...     v = gl.Variable([4.0], name="weights")
+    ...     opt = gl.contrib.opt.MovingAverageOptimizer(gl.train.GradientDescentOptimizer(1.0), 0.5)
+    ...     opt.apply_gradients([([2.0], v)])
+    ...     saved = opt.swapping_saver()["weights"].numpy()
+    >>> v.numpy().tolist(), saved.tolist()
     ([2.0], [3.0])
     """
 

@@ -115,8 +115,8 @@ def test_a_folder_without_a_log_is_refused(tmp_path: Path) -> None:
         read_log(tmp_path / "none")
 
 
+@pytest.mark.trackers
 def test_a_damaged_file_of_wandb_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("wandb")
     part = b"\x01\x02\x03\x04" + (5).to_bytes(2, "little") + b"\x01" + b"hello"
     with pytest.raises(DataLossError, match="damaged at byte 7"):
         read_log(written(tmp_path, b":W&B\x00\x00\x00" + part))

@@ -101,13 +101,22 @@ def test_columns_name_the_words_before_a_number(tmp_path: Path) -> None:
     check(rec, "llm.c or nanoGPT", [5, 6], [2.5, 3.5], [1.5, 1.25])
 
 
-@pytest.mark.parametrize("writer", ["tensorboard", "torch"])
+@pytest.mark.parametrize(
+    "writer",
+    [
+        pytest.param("tensorboard", marks=pytest.mark.trackers),
+        pytest.param("torch", marks=pytest.mark.torch),
+    ],
+)
 def test_events_of_tensorboard(tmp_path: Path, writer: str) -> None:
     folder = tmp_path / "runs" / "today"
     if writer == "torch":
-        board = pytest.importorskip("torch.utils.tensorboard").SummaryWriter(str(folder))
+        from torch.utils.tensorboard import SummaryWriter
+
+        board: Any = SummaryWriter(str(folder))
     else:
-        summary = pytest.importorskip("tensorboard.summary")
+        from tensorboard import summary
+
         board = summary.Writer(summary.DirectoryOutput(str(folder)))
     for k in range(4):
         board.add_scalar("train/grad_norm", NORMS[k], 10 * k)
@@ -119,8 +128,10 @@ def test_events_of_tensorboard(tmp_path: Path, writer: str) -> None:
     check(read_log(file), "TensorBoard", [0, 10, 20, 30], NORMS, LOSSES)
 
 
+@pytest.mark.trackers
 def test_a_local_run_of_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wandb = pytest.importorskip("wandb")
+    import wandb
+
     monkeypatch.setenv("WANDB_SILENT", "true")
     settings = wandb.Settings(
         disable_git=True, x_disable_stats=True, x_disable_meta=True, console="off"
