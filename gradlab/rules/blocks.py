@@ -21,10 +21,9 @@ from . import dense_and_sparse
 from .pure import Sparse
 from .rule import Rule, Slots
 
-# Entries of a block. Half as many cost more in calls than they save in the cache. With twice as many,
-# malloc gives Adam's temporary arrays back to the system after most blocks, and new pages for them
-# cost up to as much as the step.
-BLOCK = CACHED
+# Entries of a block; half as many cost more in calls than they save in the cache.
+BLOCK = 4 * CACHED
+_KEPT_BYTES = 8 << 20
 BLOCKS_PER_THREAD = 4  # fewer are done before a thread has started
 
 
@@ -54,6 +53,7 @@ def step(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any, out: tuple[Array
                 _write([_flushed(x, has_denormals) for x in new], targets, block)
 
     blocks = _blocks(w)
+    _keep_freed_memory()
     shares = min(os.cpu_count() or 1, len(blocks) // BLOCKS_PER_THREAD)
     if shares < 2:
         step_blocks(blocks)
@@ -67,6 +67,17 @@ def check(rule: Rule, w: Array, slots: Slots, g: Array, lr: Any) -> None:
     """Raise what `step` would raise of dtypes and hyperparameters, by a step of one entry."""
     first = (slice(1),) * w.ndim
     rule(w[first], tuple(s[first] for s in slots), g[first], lr)
+
+
+def _keep_freed_memory() -> None:
+    """Let malloc keep the temporary arrays of a block for the next one.
+
+    glibc gives memory back to the system once more is free than twice the largest array that was
+    freed so far (mallopt(3), M_MMAP_THRESHOLD). A block's arrays would go back after most blocks,
+    and new pages for them cost as much as the step. Freeing one larger array, which is never
+    touched, moves that limit. With other allocators it does nothing.
+    """
+    np.empty(_KEPT_BYTES, np.uint8)
 
 
 def _flushed(x: np.ndarray, has_denormals: Callable[[Array], bool]) -> np.ndarray:
